@@ -1,0 +1,190 @@
+//! Which segments hold postings that new coverage would turn into wrong rows.
+//!
+//! A query over an index with several segments takes the union of their hits: a segment is not
+//! masked to its own fragments. So a segment may hold postings of rows that have moved or
+//! changed since, and they stay hidden only for as long as the place where the row is now is
+//! unindexed. Before a commit covers such a place, the segment has to be superseded.
+//!
+//! Both rules below go by what the manifests say; what they can't tell counts as stale.
+
+use roaring::RoaringBitmap;
+
+use crate::{
+    coverage::covered_by,
+    snapshot::{FragmentSnapshot, IndexSnapshot, SegmentSnapshot},
+};
+
+/// Whether `segment` may hold an untrue posting for a row that is now in `fragment`, which it
+/// doesn't cover: a row that the segment indexed elsewhere, and that was changed since.
+///
+/// An update of a table with stable row ids moves a row to a new fragment under its old row id.
+/// A fragment that was there when the segment was built has had no row moved into it since. In a
+/// younger one, a row id below the next new one of that time gives the row away, whatever became
+/// of it on the way: a deletion file on a covered fragment is no test (an update of a whole
+/// fragment, or one that compaction followed, leaves none; a plain DELETE leaves one), and the
+/// versions that a fragment records for its rows miss some rewrites that compaction followed.
+///
+/// Those versions are consulted too, since a segment may have been merged from younger sources
+/// than `built_at`, and alone where the version it was built from is gone. A merged segment
+/// covers rows that were made after `built_at`, so the largest row id it covers counts as well.
+fn moved_into(
+    fragment: &FragmentSnapshot,
+    segment: &SegmentSnapshot,
+    largest_covered: Option<u64>,
+) -> bool {
+    if let Some(source) = &segment.source
+        && source.fragments.contains(fragment.id)
+    {
+        return false;
+    }
+    let Some(rows) = fragment.rows else { return true };
+    if rows.newest_changed > segment.built_at {
+        return true;
+    }
+    match (&segment.source, rows.row_ids) {
+        (Some(source), Some((smallest, _))) => {
+            smallest < source.next_row_id
+                || largest_covered.is_some_and(|largest| smallest <= largest)
+        }
+        _ => rows.oldest_created <= segment.built_at,
+    }
+}
+
+/// The fragments among `added` for which `segment` may hold postings that are no longer true:
+/// rows were moved into them, or the indexed column was rewritten in them.
+pub fn stale_for(
+    segment: &SegmentSnapshot,
+    added: &RoaringBitmap,
+    snapshot: &IndexSnapshot,
+) -> RoaringBitmap {
+    let own = covered_by(segment, &snapshot.live());
+    let added = added - &own;
+    let mut stale = &segment.rewritten & &added;
+    if segment.follows_rows {
+        let largest_covered = snapshot
+            .fragments
+            .iter()
+            .filter(|fragment| own.contains(fragment.id))
+            .filter_map(|fragment| fragment.rows?.row_ids.map(|(_, largest)| largest))
+            .max();
+        let fragments = snapshot.fragments.iter().filter(|fragment| {
+            added.contains(fragment.id) && moved_into(fragment, segment, largest_covered)
+        });
+        stale.extend(fragments.map(|fragment| fragment.id));
+    }
+    stale
+}
+
+/// What a snapshot's reader has to find out about a fragment that a segment doesn't cover, before
+/// it may say that the segment holds nothing of an older state of the fragment.
+///
+/// `true` if the fragment is innocent by its looks: it is younger than everything the segment
+/// declares, and its columns are all where its first write put them, in one data file with no
+/// field tombstone and no overlay. Anything else has to be compared with the data files that the
+/// fragment had at the segment's own version.
+pub fn innocent_by_looks(id: u32, as_first_written: bool, declared: &RoaringBitmap) -> bool {
+    as_first_written && declared.max().is_none_or(|newest| id > newest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::snapshot::{
+        SourceVersion,
+        testing::{fragment, segment, snapshot},
+    };
+
+    fn set(ids: &[u32]) -> RoaringBitmap {
+        ids.iter().copied().collect()
+    }
+
+    fn bitmap(built_at: u64, declared: &[u32]) -> SegmentSnapshot {
+        SegmentSnapshot { follows_rows: true, built_at, ..segment(1, declared) }
+    }
+
+    /// A fragment whose rows have these ids, created and last changed in these versions.
+    fn with_rows(id: u32, row_ids: (u64, u64), created: u64, changed: u64) -> FragmentSnapshot {
+        let rows = crate::snapshot::RowOrigins {
+            row_ids: Some(row_ids),
+            oldest_created: created,
+            newest_changed: changed,
+        };
+        FragmentSnapshot { rows: Some(rows), ..fragment(id, 10) }
+    }
+
+    fn source(next_row_id: u64, fragments: &[u32]) -> Option<std::sync::Arc<SourceVersion>> {
+        Some(std::sync::Arc::new(SourceVersion { next_row_id, fragments: set(fragments) }))
+    }
+
+    #[test]
+    fn an_old_row_in_a_new_fragment_is_stale() {
+        // Rows 0..10 were in fragment 0; some are in fragment 1 now. Compaction has hidden that.
+        let table = snapshot(vec![with_rows(0, (0, 9), 1, 0), with_rows(1, (3, 5), 9, 0)], vec![]);
+        let built = SegmentSnapshot { source: source(10, &[0]), ..bitmap(2, &[0]) };
+        assert_eq!(stale_for(&built, &set(&[1]), &table), set(&[1]));
+        // A type whose postings are addresses points at the old copy, which is deleted.
+        assert_eq!(stale_for(&segment(1, &[0]), &set(&[1]), &table), set(&[]));
+        // Fragment 1 was there already when the segment was built.
+        let later = SegmentSnapshot { source: source(10, &[0, 1]), ..bitmap(2, &[0]) };
+        assert_eq!(stale_for(&later, &set(&[1]), &table), set(&[]));
+    }
+
+    #[test]
+    fn appended_rows_are_never_stale() {
+        let table =
+            snapshot(vec![with_rows(0, (0, 9), 1, 0), with_rows(1, (10, 19), 3, 0)], vec![]);
+        let built = SegmentSnapshot { source: source(10, &[0]), ..bitmap(2, &[0]) };
+        assert_eq!(stale_for(&built, &set(&[1]), &table), set(&[]));
+        // Nor is it when cleanup has removed the version that the segment was built from.
+        assert_eq!(stale_for(&bitmap(2, &[0]), &set(&[1]), &table), set(&[]));
+    }
+
+    #[test]
+    fn without_the_version_it_was_built_from_lineage_tells() {
+        let moved = snapshot(vec![with_rows(0, (0, 9), 1, 0), with_rows(1, (3, 5), 1, 4)], vec![]);
+        assert_eq!(stale_for(&bitmap(3, &[0]), &set(&[1]), &moved), set(&[1]));
+        let unknown = snapshot(vec![fragment(0, 10), fragment(1, 10)], vec![]);
+        assert_eq!(stale_for(&bitmap(3, &[0]), &set(&[1]), &unknown), set(&[1]));
+    }
+
+    #[test]
+    fn a_merged_segment_has_rows_that_are_younger_than_its_oldest_source() {
+        // Merged from version 2 (rows 0..10) and version 4 (rows 10..20); row 12 moved since.
+        let table = snapshot(
+            vec![
+                with_rows(0, (0, 9), 1, 0),
+                with_rows(1, (10, 19), 3, 0),
+                with_rows(2, (12, 12), 3, 5),
+            ],
+            vec![],
+        );
+        let merged = SegmentSnapshot { source: source(10, &[0]), ..bitmap(2, &[0, 1]) };
+        assert_eq!(stale_for(&merged, &set(&[2]), &table), set(&[2]));
+        // Even if its lineage doesn't say that it moved.
+        let mut silent = table.clone();
+        silent.fragments[2] = with_rows(2, (12, 12), 3, 0);
+        assert_eq!(stale_for(&merged, &set(&[2]), &silent), set(&[2]));
+    }
+
+    #[test]
+    fn its_own_fragments_are_never_stale() {
+        let table = snapshot(vec![with_rows(0, (0, 9), 1, 9)], vec![]);
+        assert_eq!(stale_for(&bitmap(3, &[0]), &set(&[0]), &table), set(&[]));
+    }
+
+    #[test]
+    fn a_rewritten_fragment_is_stale_for_any_type() {
+        let mut rewritten = segment(1, &[0, 1]);
+        rewritten.rewritten = set(&[1]);
+        let table = snapshot(vec![fragment(0, 10), fragment(1, 10)], vec![]);
+        assert_eq!(stale_for(&rewritten, &set(&[1]), &table), set(&[1]));
+    }
+
+    #[test]
+    fn looks() {
+        assert!(innocent_by_looks(3, true, &set(&[0, 2])));
+        assert!(!innocent_by_looks(1, true, &set(&[0, 2])));
+        assert!(!innocent_by_looks(3, false, &set(&[0, 2])));
+        assert!(innocent_by_looks(0, true, &set(&[])));
+    }
+}
