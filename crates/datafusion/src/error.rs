@@ -1,0 +1,131 @@
+//! What went wrong, to which object, and whether trying again may help.
+
+use datafusion::error::DataFusionError;
+use lance_index_plan::error::PlanError;
+use lance_index_sql::SyntaxError;
+use thiserror::Error as ThisError;
+
+/// The result of this crate's fallible functions.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Why a statement failed.
+///
+/// Prints what happened, to which object, and what to do. [`Error::kind`] says what kind of
+/// failure it is, for code that has to react to it.
+#[derive(Debug, ThisError)]
+#[error("{message}")]
+pub struct Error {
+    kind: ErrorKind,
+    message: String,
+    #[source]
+    source: Option<Box<dyn std::error::Error + Send + Sync>>,
+}
+
+/// The kinds of failure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The statement can't be carried out as it is written: a name, an option, a type. Nothing
+    /// has been done.
+    Invalid,
+    /// Something that this version doesn't do. Nothing has been done.
+    NotSupported,
+    /// Other writers changed the table in a way that the statement can't follow. Nothing has been
+    /// committed.
+    Conflict,
+    /// Lance, the storage or a worker failed. Nothing has been committed.
+    Failed,
+    /// The commit was sent and its answer was lost: it may or may not have happened.
+    OutcomeUnknown,
+    /// A bug of this crate.
+    Internal,
+}
+
+impl Error {
+    pub(crate) fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into(), source: None }
+    }
+
+    pub(crate) fn invalid(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Invalid, message)
+    }
+
+    pub(crate) fn not_supported(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::NotSupported, message)
+    }
+
+    pub(crate) fn conflict(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Conflict, message)
+    }
+
+    pub(crate) fn internal(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Internal, message)
+    }
+
+    /// A failure of `action` (which reads on from "while"), with its cause.
+    pub(crate) fn failed(
+        action: impl std::fmt::Display,
+        source: impl std::error::Error + Send + Sync + 'static,
+    ) -> Self {
+        let message = format!("while {action}: {source}");
+        Self { kind: ErrorKind::Failed, message, source: Some(Box::new(source)) }
+    }
+
+    /// One error for the indexes of a statement that failed, by name; `None` if none did.
+    pub(crate) fn of_several(failures: &[(String, Self)]) -> Option<Self> {
+        let (_, first) = failures.first()?;
+        let list: Vec<String> =
+            failures.iter().map(|(index, error)| format!("\n  {index}: {error}")).collect();
+        let message = format!("{} of the table's indexes failed:{}", list.len(), list.concat());
+        Some(Self::new(first.kind, message))
+    }
+
+    /// Whether the error points at a place in the statement's text, and so is about the statement
+    /// as a whole rather than about one index.
+    pub(crate) fn is_about_the_statement(&self) -> bool {
+        self.source.as_ref().is_some_and(|source| source.is::<SyntaxError>())
+    }
+
+    /// The kind of failure.
+    pub fn kind(&self) -> ErrorKind {
+        self.kind
+    }
+
+    /// Whether the same statement may succeed when it is run again.
+    pub fn retryable(&self) -> bool {
+        match self.kind {
+            ErrorKind::Conflict | ErrorKind::Failed => true,
+            ErrorKind::Invalid
+            | ErrorKind::NotSupported
+            | ErrorKind::OutcomeUnknown
+            | ErrorKind::Internal => false,
+        }
+    }
+}
+
+impl From<PlanError> for Error {
+    fn from(error: PlanError) -> Self {
+        Self::invalid(error.to_string())
+    }
+}
+
+impl From<SyntaxError> for Error {
+    fn from(error: SyntaxError) -> Self {
+        let message = error.to_string();
+        Self { kind: ErrorKind::Invalid, message, source: Some(Box::new(error)) }
+    }
+}
+
+impl From<Error> for DataFusionError {
+    fn from(mut error: Error) -> Self {
+        // Keeps the position for whoever shows diagnostics.
+        match error.source.take().map(|source| source.downcast::<SyntaxError>()) {
+            Some(Ok(syntax)) => Self::from(*syntax),
+            Some(Err(source)) => {
+                error.source = Some(source);
+                Self::External(Box::new(error))
+            }
+            None => Self::External(Box::new(error)),
+        }
+    }
+}

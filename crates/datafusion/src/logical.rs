@@ -1,0 +1,200 @@
+//! The statements as nodes of a logical plan. Planning has happened by then, so that EXPLAIN is a
+//! dry run; nothing has been done.
+
+use std::{
+    cmp::Ordering,
+    fmt,
+    hash::{Hash, Hasher},
+    sync::Arc,
+};
+
+use arrow::datatypes::SchemaRef;
+use datafusion::{
+    common::{DFSchema, DFSchemaRef, Result},
+    logical_expr::{Expr, Extension, LogicalPlan, UserDefinedLogicalNodeCore},
+};
+use lance_index_plan::plan::{Action, MaintenancePlan, Parallelism};
+
+use crate::{
+    physical::{report, show::Show},
+    target::Target,
+};
+
+/// `CREATE INDEX` and `REFRESH`: what is to be done to each index of the statement.
+#[derive(Debug, Clone)]
+pub(crate) struct Maintain {
+    pub target: Arc<Target>,
+    pub action: Action,
+    pub jobs: Vec<IndexJob>,
+}
+
+/// What is to be done to one index.
+#[derive(Debug, Clone)]
+pub(crate) enum IndexJob {
+    Run {
+        plan: Arc<MaintenancePlan>,
+        parallelism: Parallelism,
+    },
+    /// It is of a type that the statement doesn't maintain.
+    Skipped {
+        index: String,
+        reason: String,
+    },
+    /// No plan could be made; the other indexes of the statement are done all the same.
+    Unplannable {
+        index: String,
+        reason: String,
+    },
+}
+
+/// One line per index, work unit and existing segment that doesn't stay.
+impl fmt::Display for IndexJob {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let plan = match self {
+            Self::Run { plan, .. } => plan,
+            Self::Skipped { index, reason } => {
+                return write!(f, "\n  Index: {index}, skipped: {reason}");
+            }
+            Self::Unplannable { index, reason } => {
+                return write!(f, "\n  Index: {index}, fails: {reason}");
+            }
+        };
+        let definition = &plan.definition;
+        write!(
+            f,
+            "\n  Index: {} USING {} ({}), read version {}",
+            definition.name, definition.index_type, definition.field.path, plan.read_version
+        )?;
+        if plan.is_empty() {
+            write!(f, "\n    nothing to do")?;
+        }
+        for unit in &plan.units {
+            write!(f, "\n    {unit}")?;
+        }
+        for superseded in &plan.superseded {
+            write!(f, "\n    Supersede segment={}: {}", superseded.uuid, superseded.reason)?;
+        }
+        for uuid in &plan.retired {
+            write!(f, "\n    Retire segment={uuid}: none of its fragments is left")?;
+        }
+        Ok(())
+    }
+}
+
+impl Maintain {
+    /// The statement's verb and table.
+    pub(crate) fn title(&self) -> String {
+        let verb = match self.action {
+            Action::Create => "CREATE INDEX",
+            Action::Replace => "CREATE OR REPLACE INDEX",
+            Action::Refresh => "REFRESH",
+        };
+        format!("{verb} ON {}", self.target.table())
+    }
+}
+
+/// `DROP INDEX`
+#[derive(Debug, Clone)]
+pub(crate) struct DropIndex {
+    pub target: Arc<Target>,
+    pub index: String,
+    /// Whether there is one: `IF EXISTS` takes either.
+    pub exists: bool,
+}
+
+/// A statement as a node.
+#[derive(Debug, Clone)]
+pub(crate) enum Statement {
+    Maintain(Maintain),
+    Drop(DropIndex),
+    Show(Show),
+}
+
+impl Statement {
+    pub(crate) fn schema(&self) -> SchemaRef {
+        match self {
+            Self::Maintain(maintain) => report::maintenance_schema(maintain.action),
+            Self::Drop(_) => report::drop_schema(),
+            Self::Show(show) => show.schema(),
+        }
+    }
+}
+
+impl fmt::Display for Statement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Maintain(maintain) => {
+                write!(f, "MaintainIndex: {}", maintain.title())?;
+                maintain.jobs.iter().try_for_each(|job| write!(f, "{job}"))
+            }
+            Self::Drop(DropIndex { target, index, exists }) => {
+                let nothing = if *exists { "" } else { ", nothing to do" };
+                write!(f, "DropIndex: {index} ON {}{nothing}", target.table())
+            }
+            Self::Show(show) => write!(f, "{show}"),
+        }
+    }
+}
+
+/// The one extension node of this crate.
+#[derive(Debug, Clone)]
+pub(crate) struct StatementNode {
+    pub statement: Arc<Statement>,
+    schema: DFSchemaRef,
+}
+
+impl StatementNode {
+    /// The statement as a plan.
+    pub(crate) fn plan(statement: Statement) -> Result<LogicalPlan> {
+        let schema = Arc::new(DFSchema::try_from(statement.schema())?);
+        let node = Self { statement: Arc::new(statement), schema };
+        Ok(LogicalPlan::Extension(Extension { node: Arc::new(node) }))
+    }
+}
+
+// A statement acts, so no two are interchangeable: a node is equal to itself and its clones.
+impl PartialEq for StatementNode {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.statement, &other.statement)
+    }
+}
+
+impl Eq for StatementNode {}
+
+impl PartialOrd for StatementNode {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        (self == other).then_some(Ordering::Equal)
+    }
+}
+
+impl Hash for StatementNode {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        Arc::as_ptr(&self.statement).hash(state);
+    }
+}
+
+impl UserDefinedLogicalNodeCore for StatementNode {
+    fn name(&self) -> &str {
+        "LanceIndexStatement"
+    }
+
+    fn inputs(&self) -> Vec<&LogicalPlan> {
+        vec![]
+    }
+
+    fn schema(&self) -> &DFSchemaRef {
+        &self.schema
+    }
+
+    fn expressions(&self) -> Vec<Expr> {
+        vec![]
+    }
+
+    fn fmt_for_explain(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.statement)
+    }
+
+    fn with_exprs_and_inputs(&self, _: Vec<Expr>, _: Vec<LogicalPlan>) -> Result<Self> {
+        Ok(self.clone())
+    }
+}

@@ -1,0 +1,255 @@
+//! From a typed statement to a logical plan: finds the table and the index, checks the options,
+//! takes a snapshot and has a plan made. Changes nothing.
+
+use std::{any::Any, sync::Arc};
+
+use datafusion::{
+    common::{DataFusionError, Result as DataFusionResult},
+    execution::SessionState,
+    logical_expr::LogicalPlan,
+    sql::{
+        planner::object_name_to_table_reference,
+        sqlparser::ast::{Ident, ObjectName},
+    },
+};
+use lance_index_plan::plan::{Action, MaintenancePlan, Parallelism};
+use lance_index_sql::{
+    CreateIndex, DropIndex, IndexStatement, IndexTarget, RefreshIndex, SyntaxError, suggest,
+};
+
+use crate::{
+    error::{Error, ErrorKind, Result},
+    index_type::{INDEX_TYPES, IndexType},
+    logical::{self, IndexJob, Maintain, Statement, StatementNode},
+    names::pick,
+    options::{CreateOptions, RefreshOptions},
+    physical::show::Show,
+    planning,
+    store::{
+        definition, fields,
+        indexes::{Indexes, is_system_name},
+        snapshot,
+    },
+    table::LanceTable,
+    target::Target,
+};
+
+/// The plan of a statement.
+pub(crate) async fn lower(
+    state: &SessionState,
+    statement: &IndexStatement,
+) -> DataFusionResult<LogicalPlan> {
+    if let Some(what) = not_yet(statement) {
+        return Err(Error::not_supported(format!("{what} is not supported yet")).into());
+    }
+    let target = Arc::new(target(state, statement.table()).await?);
+    let target_partitions = state.config_options().execution.target_partitions;
+    let lowered = match statement {
+        IndexStatement::CreateIndex(create) => {
+            Statement::Maintain(lower_create(target, create, target_partitions).await?)
+        }
+        IndexStatement::RefreshIndex(refresh) => {
+            Statement::Maintain(lower_refresh(target, refresh, target_partitions).await?)
+        }
+        IndexStatement::DropIndex(drop) => Statement::Drop(lower_drop(target, drop).await?),
+        IndexStatement::ShowIndexes(_) => Statement::Show(Show::Indexes { target }),
+        IndexStatement::ShowIndexSegments(show) => {
+            let index = match &show.index {
+                Some(ident) => {
+                    Some(index_name(&Indexes::read(target.dataset()).await?, &target, ident)?)
+                }
+                None => None,
+            };
+            Statement::Show(Show::Segments { target, index })
+        }
+        other => return Err(Error::internal(format!("nothing lowers {other}")).into()),
+    };
+    StatementNode::plan(lowered)
+}
+
+/// What the statement is called, if this version can't carry it out.
+fn not_yet(statement: &IndexStatement) -> Option<&'static str> {
+    match statement {
+        IndexStatement::OptimizeIndex(_) => Some("OPTIMIZE INDEX"),
+        IndexStatement::ShowCreateIndex(_) => Some("SHOW CREATE INDEX"),
+        IndexStatement::AlterIndexSet(_) => Some("ALTER INDEX ... SET"),
+        IndexStatement::AlterIndexReset(_) => Some("ALTER INDEX ... RESET"),
+        IndexStatement::OptimizeTable(_) => Some("OPTIMIZE TABLE"),
+        IndexStatement::VacuumTable(_) => Some("VACUUM TABLE"),
+        IndexStatement::CreateIndex(_)
+        | IndexStatement::RefreshIndex(_)
+        | IndexStatement::DropIndex(_)
+        | IndexStatement::ShowIndexes(_)
+        | IndexStatement::ShowIndexSegments(_) => None,
+    }
+}
+
+/// The Lance table of that name, at its latest version.
+async fn target(state: &SessionState, name: &ObjectName) -> DataFusionResult<Target> {
+    let normalize = state.config_options().sql_parser.enable_ident_normalization;
+    let reference = object_name_to_table_reference(name.clone(), normalize)?;
+    let schema = state.schema_for_ref(reference.clone())?;
+    let Some(provider) = schema.table(reference.table()).await? else {
+        return Err(DataFusionError::from(Error::invalid(format!(
+            "there is no table '{name}'; CREATE EXTERNAL TABLE ... STORED AS LANCE names one"
+        ))));
+    };
+    let provider: &dyn Any = provider.as_ref();
+    let Some(table) = provider.downcast_ref::<LanceTable>() else {
+        return Err(Error::invalid(format!("table '{name}' is not a Lance table")).into());
+    };
+    let dataset = table.latest().await?;
+    Ok(Target::new(name.to_string(), dataset.as_ref().clone()))
+}
+
+/// The exact name of the index that a statement means.
+fn index_name(indexes: &Indexes, target: &Target, ident: &Ident) -> Result<String> {
+    refuse_system_name(ident)?;
+    let names = indexes.names();
+    let what = format!("index on table {}", target.table());
+    Ok(names[pick(ident, &names, &what)?].to_string())
+}
+
+fn refuse_system_name(ident: &Ident) -> Result<()> {
+    if is_system_name(&ident.value) {
+        return Err(SyntaxError {
+            what: format!("'{}' is a name of Lance's own indexes", ident.value),
+            hint: Some("they are maintained by Lance itself".to_string()),
+            span: ident.span,
+        }
+        .into());
+    }
+    Ok(())
+}
+
+async fn lower_create(
+    target: Arc<Target>,
+    create: &CreateIndex,
+    target_partitions: usize,
+) -> Result<Maintain> {
+    refuse_system_name(&create.index)?;
+    if create.or_replace && create.if_not_exists {
+        return Err(SyntaxError {
+            what: "OR REPLACE and IF NOT EXISTS exclude each other".to_string(),
+            hint: None,
+            span: create.index.span,
+        }
+        .into());
+    }
+    let index_type = method(create)?;
+    let options = CreateOptions::try_new(&create.options, index_type)?;
+    let dataset = target.dataset();
+    let name = match create.index.quote_style {
+        Some(_) => create.index.value.clone(),
+        None => create.index.value.to_lowercase(),
+    };
+    let field = fields::resolve(dataset.schema(), &create.column)?;
+    let stable_row_ids = dataset.manifest().uses_stable_row_ids();
+    let definition =
+        snapshot::requested(&name, field, index_type, &options.parameters, stable_row_ids)?;
+    let parallelism = Parallelism { num_segments: options.num_segments, target_partitions };
+    let action = if create.or_replace { Action::Replace } else { Action::Create };
+    let exists = Indexes::read(dataset).await?.names().contains(&name.as_str());
+    let plan = if exists && create.if_not_exists {
+        tracing::info!("index '{name}' exists already; nothing was done");
+        MaintenancePlan {
+            read_version: dataset.manifest().version,
+            action,
+            definition,
+            segments: Vec::new(),
+            units: Vec::new(),
+            superseded: Vec::new(),
+            retired: Vec::new(),
+        }
+    } else {
+        definition::check_supported(dataset, &definition)?;
+        let (replace, train) = (create.or_replace, options.train);
+        planning::create(dataset, definition, replace, train, parallelism).await?.0
+    };
+    let jobs = vec![IndexJob::Run { plan: Arc::new(plan), parallelism }];
+    Ok(Maintain { target, action, jobs })
+}
+
+/// The index type of a CREATE; btree where it names none.
+fn method(create: &CreateIndex) -> Result<&'static IndexType> {
+    let Some(method) = &create.method else {
+        return Ok(&INDEX_TYPES[0]);
+    };
+    let written = method.as_written();
+    if let Some(index_type) = IndexType::by_name(written) {
+        return Ok(index_type);
+    }
+    let names: Vec<&str> = INDEX_TYPES.iter().map(|index_type| index_type.name).collect();
+    let nearest = suggest(written, &names).map(|nearest| format!("did you mean {nearest}? "));
+    Err(SyntaxError {
+        what: format!("there is no index method '{written}'"),
+        hint: Some(format!(
+            "{}the methods are {} (fts is also called inverted)",
+            nearest.unwrap_or_default(),
+            IndexType::names()
+        )),
+        span: method.span(),
+    }
+    .into())
+}
+
+async fn lower_refresh(
+    target: Arc<Target>,
+    refresh: &RefreshIndex,
+    target_partitions: usize,
+) -> Result<Maintain> {
+    let indexes = Indexes::read(target.dataset()).await?;
+    let (names, one) = match &refresh.target {
+        IndexTarget::One(ident) => (vec![index_name(&indexes, &target, ident)?], true),
+        IndexTarget::All => (indexes.names().into_iter().map(str::to_string).collect(), false),
+    };
+    let mut jobs = Vec::new();
+    for index in names {
+        let planned = plan_refresh(&target, &indexes, refresh, &index, target_partitions).await;
+        jobs.push(match planned {
+            Ok(job) => job,
+            Err(error) if one || error.is_about_the_statement() => return Err(error),
+            Err(error) if error.kind() == ErrorKind::NotSupported => {
+                IndexJob::Skipped { index, reason: error.to_string() }
+            }
+            Err(error) => IndexJob::Unplannable { index, reason: error.to_string() },
+        });
+    }
+    Ok(Maintain { target, action: Action::Refresh, jobs })
+}
+
+async fn plan_refresh(
+    target: &Target,
+    indexes: &Indexes,
+    refresh: &RefreshIndex,
+    index: &str,
+    target_partitions: usize,
+) -> Result<IndexJob> {
+    let newest = indexes.segments(index).last();
+    // An index of an unknown type has no options to check; planning says what it is.
+    let options = match newest.and_then(definition::type_of) {
+        Some(index_type) => Some(RefreshOptions::try_new(&refresh.options, index_type)?),
+        None => None,
+    };
+    let num_segments = options.as_ref().and_then(|options| options.num_segments);
+    let parallelism = Parallelism { num_segments, target_partitions };
+    let (plan, _) = planning::refresh(target.dataset(), index, None, parallelism).await?;
+    if let Some(options) = options.filter(RefreshOptions::states_parameters) {
+        let parameters = planning::parameters(target.dataset(), &plan.definition).await?;
+        options.check_stated(index, &parameters)?;
+    }
+    Ok(IndexJob::Run { plan: Arc::new(plan), parallelism })
+}
+
+async fn lower_drop(target: Arc<Target>, drop: &DropIndex) -> Result<logical::DropIndex> {
+    let indexes = Indexes::read(target.dataset()).await?;
+    match index_name(&indexes, &target, &drop.index) {
+        Ok(index) => Ok(logical::DropIndex { target, index, exists: true }),
+        Err(_) if drop.if_exists && !is_system_name(&drop.index.value) => {
+            let index = drop.index.value.clone();
+            tracing::info!("there is no index '{index}'; nothing was done");
+            Ok(logical::DropIndex { target, index, exists: false })
+        }
+        Err(error) => Err(error),
+    }
+}

@@ -1,0 +1,426 @@
+//! From a plan to a version: build, accept, publish once, read back; after a conflict, again.
+
+use std::{sync::Arc, time::Duration};
+
+use backon::{BackoffBuilder, ExponentialBuilder};
+use datafusion::{
+    execution::TaskContext,
+    physical_plan::{ExecutionPlan, ExecutionPlanProperties},
+};
+use futures::{StreamExt, TryStreamExt};
+use lance::Dataset;
+use lance_index_plan::{
+    accept::{Acceptance, Rejected, Rejection, SegmentOutcome, accept},
+    coverage::format_ranges,
+    plan::{Action, MaintenancePlan, Parallelism, build_on},
+    snapshot::{IndexSnapshot, SegmentSnapshot},
+};
+use lance_table::format::IndexMetadata;
+use roaring::RoaringBitmap;
+use uuid::Uuid;
+
+use super::{
+    outcome::WorkOutcome,
+    report::MaintenanceReport,
+    work::{IndexWorkExec, segment_of},
+};
+use crate::{
+    error::{Error, ErrorKind, Result},
+    executor::SessionExecutor,
+    planning,
+    settings::RunSettings,
+    store::{
+        build, history,
+        indexes::Indexes,
+        lineage,
+        publish::{self, Publication},
+        snapshot::{self, Subject},
+        versions,
+    },
+    target::Target,
+};
+
+/// Drives one index of a statement.
+#[derive(Debug)]
+pub(crate) struct Driver {
+    pub target: Arc<Target>,
+    pub plan: Arc<MaintenancePlan>,
+    pub parallelism: Parallelism,
+    pub work: Arc<dyn ExecutionPlan>,
+    /// Runs the units of a new plan, should there have to be one.
+    pub executor: SessionExecutor,
+    pub settings: RunSettings,
+    pub context: Arc<TaskContext>,
+}
+
+/// A segment that was built, as planning sees it and as the manifest is to name it.
+#[derive(Debug, Clone)]
+struct Built {
+    outcome: SegmentOutcome,
+    metadata: IndexMetadata,
+}
+
+/// How far a plan got.
+enum Progress {
+    Done(MaintenanceReport),
+    /// What others committed meanwhile takes a new plan; these outcomes still hold.
+    PlanAnew {
+        holds: Vec<Uuid>,
+        format: Option<String>,
+    },
+}
+
+impl Driver {
+    /// Carries out the plan, and as many new ones as conflicts ask for, up to `commit_retries`.
+    ///
+    /// # Errors
+    /// Nothing was committed, but for [`ErrorKind::OutcomeUnknown`].
+    pub(crate) async fn run(mut self) -> Result<MaintenanceReport> {
+        let mut built = Vec::new();
+        let done = self.run_plans(&mut built).await;
+        if done.as_ref().is_err_and(|error| error.kind() != ErrorKind::OutcomeUnknown) {
+            discard(self.target.dataset(), &built).await;
+        }
+        done
+    }
+
+    async fn run_plans(&mut self, built: &mut Vec<Built>) -> Result<MaintenanceReport> {
+        if self.plan.is_empty() && built.is_empty() {
+            return Ok(self.nothing_done());
+        }
+        let mut conflicts = self.conflicts();
+        loop {
+            self.build(built).await?;
+            let progress = self.publish(built, &mut conflicts).await?;
+            let (holds, format) = match progress {
+                Progress::Done(report) => return Ok(report),
+                Progress::PlanAnew { holds, format } => (holds, format),
+            };
+            conflicts.next(&self.plan.definition.name).await?;
+            self.plan_anew(built, &holds, format.as_deref()).await?;
+            if self.plan.is_empty() && built.is_empty() {
+                return Ok(self.nothing_done());
+            }
+        }
+    }
+
+    fn nothing_done(&self) -> MaintenanceReport {
+        MaintenanceReport {
+            index_name: self.plan.definition.name.clone(),
+            fragments_indexed: 0,
+            segments_added: 0,
+            segments_rewritten: 0,
+            version: self.plan.read_version,
+        }
+    }
+
+    fn subject<'a>(&'a self, format: Option<&'a str>) -> Subject<'a> {
+        let definition = &self.plan.definition;
+        Subject { name: &definition.name, field_id: Some(definition.field.id), format }
+    }
+
+    async fn snapshot(&self, dataset: &Dataset) -> Result<IndexSnapshot> {
+        match self.plan.action {
+            Action::Refresh => snapshot::read(dataset, self.subject(None)).await,
+            Action::Create | Action::Replace => {
+                let definition = &self.plan.definition;
+                let field_id = Some(definition.field.id);
+                snapshot::read_to_replace(dataset, &definition.name, field_id).await
+            }
+        }
+    }
+
+    /// Runs the plan's units, a bounded number at a time, and adds their segments to `built`.
+    async fn build(&self, built: &mut Vec<Built>) -> Result<()> {
+        let partitions = self.work.output_partitioning().partition_count();
+        if partitions == 0 {
+            return Ok(());
+        }
+        let at_plan = versions::at(self.target.dataset(), self.plan.read_version).await?;
+        let planned = self.snapshot(&at_plan).await?;
+        let concurrency = self.settings.max_concurrent_units.min(self.executor.0.slots()).max(1);
+        let units: Vec<_> = (0..partitions).map(|at| self.run_partition(at)).collect();
+        let mut units = futures::stream::iter(units).buffer_unordered(concurrency);
+        let mut failure = None;
+        while let Some(outcome) = units.next().await {
+            let segment = outcome.and_then(|outcome| {
+                let bytes = segment_of(&self.plan.definition.name, &outcome)?;
+                Ok((outcome.work_id, build::decode(&bytes)?))
+            });
+            match segment {
+                Ok((work_id, metadata)) => {
+                    built.push(self.accept_input(work_id, metadata, &at_plan, &planned));
+                }
+                // The first failure ends the statement; dropping the others stops them.
+                Err(error) => {
+                    failure = Some(error);
+                    break;
+                }
+            }
+        }
+        drop(units);
+        failure.map_or(Ok(()), Err)
+    }
+
+    async fn run_partition(&self, partition: usize) -> Result<WorkOutcome> {
+        let name = &self.plan.definition.name;
+        let failed =
+            |error| Error::failed(format!("running work unit {partition} of {name}"), error);
+        let stream = self.work.execute(partition, self.context.clone()).map_err(failed)?;
+        let batches: Vec<_> = stream.try_collect().await.map_err(failed)?;
+        let mut outcomes = Vec::new();
+        for batch in &batches {
+            outcomes.extend(WorkOutcome::from_batch(batch)?);
+        }
+        match <[WorkOutcome; 1]>::try_from(outcomes) {
+            Ok([outcome]) => Ok(outcome),
+            Err(outcomes) => Err(Error::new(
+                ErrorKind::Failed,
+                format!(
+                    "index '{name}': work unit {partition} answered {} times instead of once; \
+                     nothing was committed",
+                    outcomes.len()
+                ),
+            )),
+        }
+    }
+
+    fn accept_input(
+        &self,
+        work_id: u32,
+        metadata: IndexMetadata,
+        at_plan: &Dataset,
+        planned: &IndexSnapshot,
+    ) -> Built {
+        let stable_row_ids = at_plan.manifest().uses_stable_row_ids();
+        let segment = SegmentSnapshot {
+            source: Some(Arc::new(lineage::source(at_plan))),
+            ..snapshot::segment(&metadata, stable_row_ids)
+        };
+        let fragments = metadata.fragment_bitmap.iter().flatten();
+        let files = |id| Some((id, planned.fragment(id)?.field_files.clone()));
+        let outcome = SegmentOutcome {
+            work_id,
+            segment,
+            field_id: metadata.keyed_field().unwrap_or(-1),
+            field_files: fragments.filter_map(files).collect(),
+        };
+        Built { outcome, metadata }
+    }
+
+    /// Accepts what was built against the latest version, and publishes it in one commit.
+    async fn publish(&self, built: &mut Vec<Built>, conflicts: &mut Conflicts) -> Result<Progress> {
+        let name = &self.plan.definition.name;
+        let mut anchor = versions::at(self.target.dataset(), self.plan.read_version).await?;
+        loop {
+            let latest = versions::latest(self.target.dataset()).await?;
+            let now = self.snapshot(&latest).await?;
+            let events = history::events(&latest, self.plan.read_version, name).await?;
+            let outcomes: Vec<_> = built.iter().map(|built| built.outcome.clone()).collect();
+            let accepted = match accept(&self.plan, &outcomes, &now, events.as_deref()) {
+                Ok(accepted) => accepted,
+                Err(rejected) => return self.after_rejection(rejected, built),
+            };
+            let added = manifest_entries(built, &accepted);
+            let removed: Vec<IndexMetadata> = Indexes::read(&latest)
+                .await?
+                .segments(name)
+                .iter()
+                .filter(|segment| accepted.removed.contains(&segment.uuid))
+                .cloned()
+                .collect();
+            match publish::publish(&anchor, added.clone(), removed).await? {
+                Publication::Done(committed) => {
+                    let report = self.read_back(&committed, built, &accepted, &now).await?;
+                    // A segment that lost all its fragments while it was built.
+                    built.retain(|built| !added.iter().any(|a| a.uuid == built.metadata.uuid));
+                    discard(&committed, built).await;
+                    return Ok(Progress::Done(report));
+                }
+                Publication::Conflict(error) => {
+                    tracing::debug!(index = name, %error, "another writer was faster");
+                    conflicts.next(name).await?;
+                    anchor = latest;
+                }
+            }
+        }
+    }
+
+    fn after_rejection(&self, rejected: Rejected, built: &[Built]) -> Result<Progress> {
+        let name = &self.plan.definition.name;
+        let fatal: Vec<String> = rejected
+            .rejections
+            .iter()
+            .filter(|rejection| !rejection.can_replan())
+            .map(|rejection| format!("index '{name}' {rejection}"))
+            .collect();
+        if !fatal.is_empty() {
+            return Err(Error::conflict(format!("{}; nothing was committed", fatal.join("; "))));
+        }
+        for rejection in &rejected.rejections {
+            tracing::debug!("planning anew: index '{name}' {rejection}");
+        }
+        let other_format = rejected.rejections.iter().find_map(|rejection| match rejection {
+            Rejection::OtherFormat { uuid } => Some(*uuid),
+            _ => None,
+        });
+        let format = built.iter().find(|built| Some(built.metadata.uuid) == other_format);
+        Ok(Progress::PlanAnew {
+            holds: rejected.holds,
+            format: format.map(|built| built.outcome.segment.format.clone()),
+        })
+    }
+
+    /// Plans again from the latest version, on top of the outcomes that hold.
+    async fn plan_anew(
+        &mut self,
+        built: &mut Vec<Built>,
+        holds: &[Uuid],
+        format: Option<&str>,
+    ) -> Result<()> {
+        let latest = versions::latest(self.target.dataset()).await?;
+        let definition = self.plan.definition.clone();
+        let (mut plan, now) = match self.plan.action {
+            Action::Refresh => {
+                planning::refresh(&latest, &definition.name, format, self.parallelism).await?
+            }
+            action => {
+                let replace = action == Action::Replace;
+                planning::create(&latest, definition, replace, true, self.parallelism).await?
+            }
+        };
+        let outcomes: Vec<_> = built
+            .iter()
+            .map(|built| built.outcome.clone())
+            .filter(|outcome| holds.contains(&outcome.segment.uuid))
+            .collect();
+        let used = build_on(&mut plan, &now, &outcomes, self.parallelism);
+        let (keep, drop): (Vec<Built>, Vec<Built>) =
+            built.drain(..).partition(|built| used.contains(&built.metadata.uuid));
+        discard(&latest, &drop).await;
+        *built = keep;
+        self.plan = Arc::new(plan);
+        let (target, executor) = (self.target.clone(), self.executor.clone());
+        self.work = Arc::new(IndexWorkExec::new(target, self.plan.clone(), executor));
+        Ok(())
+    }
+
+    /// Reports what the commit made of it. Should the column be gone, or rewritten where it was
+    /// indexed, by a commit that came in between, the new segments are removed again.
+    async fn read_back(
+        &self,
+        committed: &Dataset,
+        built: &[Built],
+        accepted: &Acceptance,
+        before: &IndexSnapshot,
+    ) -> Result<MaintenanceReport> {
+        let name = &self.plan.definition.name;
+        let mut established = RoaringBitmap::new();
+        let mut sound = false;
+        if let Ok(after) = self.snapshot(committed).await {
+            let live = after.live();
+            for (uuid, declared) in &accepted.added {
+                let segment = after.segments().iter().find(|segment| segment.uuid == *uuid);
+                let declares = segment.and_then(|segment| segment.declared.clone());
+                established |= declares.unwrap_or_default() & declared & &live;
+            }
+            let unchanged = |id| {
+                let files = built.iter().find_map(|built| built.outcome.field_files.get(&id));
+                after.fragment(id).map(|fragment| &fragment.field_files) == files
+            };
+            sound = after.field.as_ref().is_some_and(|field| {
+                (field.id, &field.data_type)
+                    == (self.plan.definition.field.id, &self.plan.definition.field.data_type)
+            }) && established.iter().all(unchanged);
+        }
+        if !sound {
+            let added = manifest_entries(built, accepted);
+            let removed = publish::publish(committed, Vec::new(), added).await;
+            let what = format!("the column of index '{name}' was changed during the commit");
+            return Err(match removed {
+                Ok(Publication::Done(_)) => {
+                    Error::conflict(format!("{what}; the new segments were removed again"))
+                }
+                Ok(Publication::Conflict(error)) => Error::conflict(format!(
+                    "{what}, and the new segments could not be removed; DROP INDEX does: {error}"
+                )),
+                Err(error) => Error::conflict(format!(
+                    "{what}, and the new segments could not be removed; DROP INDEX does: {error}"
+                )),
+            });
+        }
+        let declared = accepted.added.iter().fold(RoaringBitmap::new(), |all, (_, d)| all | d);
+        let missing = (declared - &established) | &accepted.retired;
+        if !missing.is_empty() {
+            tracing::warn!(
+                "index '{name}': fragments [{}] were replaced by other writers while they were \
+                 indexed; the next REFRESH indexes what replaced them",
+                format_ranges(&missing)
+            );
+        }
+        let rewritten = |uuid: &Uuid| {
+            let segment = before.segments().iter().find(|segment| segment.uuid == *uuid);
+            let declared = segment.and_then(|segment| segment.declared.as_ref());
+            declared.is_none_or(|declared| !declared.is_disjoint(&before.live()))
+        };
+        Ok(MaintenanceReport {
+            index_name: name.clone(),
+            fragments_indexed: established.len(),
+            segments_added: accepted.added.len() as u64,
+            segments_rewritten: accepted.removed.iter().filter(|uuid| rewritten(uuid)).count()
+                as u64,
+            version: committed.manifest().version,
+        })
+    }
+
+    fn conflicts(&self) -> Conflicts {
+        let delays = ExponentialBuilder::default()
+            .with_min_delay(Duration::from_millis(20))
+            .with_max_delay(Duration::from_secs(2))
+            .with_jitter()
+            .with_max_times(self.settings.commit_retries);
+        Conflicts { delays: Box::new(delays.build()), retries: self.settings.commit_retries }
+    }
+}
+
+/// How often a statement may still give way to other writers.
+struct Conflicts {
+    delays: Box<dyn Iterator<Item = Duration> + Send>,
+    retries: usize,
+}
+
+impl Conflicts {
+    /// Waits before the next try.
+    async fn next(&mut self, index: &str) -> Result<()> {
+        match self.delays.next() {
+            Some(delay) => {
+                tokio::time::sleep(delay).await;
+                Ok(())
+            }
+            None => Err(Error::conflict(format!(
+                "index '{index}': other writers were faster {} times \
+                 (lance_index.commit_retries); nothing was committed",
+                self.retries + 1
+            ))),
+        }
+    }
+}
+
+fn manifest_entries(built: &[Built], accepted: &Acceptance) -> Vec<IndexMetadata> {
+    let declared = |uuid| {
+        let added = accepted.added.iter().find(|(added, _)| *added == uuid);
+        added.map(|(_, declared)| declared.clone())
+    };
+    built
+        .iter()
+        .filter_map(|built| {
+            let fragment_bitmap = Some(declared(built.metadata.uuid)?);
+            Some(IndexMetadata { fragment_bitmap, ..built.metadata.clone() })
+        })
+        .collect()
+}
+
+async fn discard(dataset: &Dataset, built: &[Built]) {
+    let segments: Vec<_> = built.iter().map(|built| built.metadata.clone()).collect();
+    publish::discard(dataset, &segments).await;
+}

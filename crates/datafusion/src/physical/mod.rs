@@ -1,0 +1,9 @@
+//! Execution: the only place where anything happens.
+
+pub(crate) mod commit;
+pub(crate) mod drive;
+pub(crate) mod drop;
+pub(crate) mod outcome;
+pub(crate) mod report;
+pub(crate) mod show;
+pub(crate) mod work;

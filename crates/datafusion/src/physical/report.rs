@@ -1,0 +1,69 @@
+//! The rows that statements answer with.
+
+use std::sync::Arc;
+
+use arrow::{
+    array::{ArrayRef, Int64Array, RecordBatch, StringArray},
+    datatypes::{DataType, Field, Schema, SchemaRef},
+};
+use lance_index_plan::plan::Action;
+
+use crate::error::{Error, Result};
+
+/// What a CREATE or REFRESH did to one index, as read back from the version it made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct MaintenanceReport {
+    pub index_name: String,
+    pub fragments_indexed: u64,
+    pub segments_added: u64,
+    /// Existing segments that were built anew.
+    pub segments_rewritten: u64,
+    /// The table version after the statement.
+    pub version: u64,
+}
+
+/// `index_name: Utf8` and BIGINT counts.
+pub(crate) fn schema(columns: &[&str]) -> SchemaRef {
+    let name = Field::new("index_name", DataType::Utf8, false);
+    let counts = columns.iter().map(|column| Field::new(*column, DataType::Int64, false));
+    Arc::new(Schema::new([name].into_iter().chain(counts).collect::<Vec<_>>()))
+}
+
+/// The schema of what a CREATE or REFRESH answers.
+pub(crate) fn maintenance_schema(action: Action) -> SchemaRef {
+    match action {
+        Action::Create | Action::Replace => {
+            schema(&["fragments_indexed", "segments_added", "version"])
+        }
+        Action::Refresh => {
+            schema(&["fragments_indexed", "segments_added", "segments_rewritten", "version"])
+        }
+    }
+}
+
+/// The schema of what a DROP answers.
+pub(crate) fn drop_schema() -> SchemaRef {
+    schema(&["segments_removed", "version"])
+}
+
+impl MaintenanceReport {
+    /// The report as a batch of one row of [`maintenance_schema`].
+    pub(crate) fn to_batch(&self, action: Action) -> Result<RecordBatch> {
+        let mut counts = vec![self.fragments_indexed, self.segments_added];
+        if action == Action::Refresh {
+            counts.push(self.segments_rewritten);
+        }
+        counts.push(self.version);
+        row(maintenance_schema(action), &self.index_name, &counts)
+    }
+}
+
+/// A batch of one row: a name and counts.
+pub(crate) fn row(schema: SchemaRef, name: &str, counts: &[u64]) -> Result<RecordBatch> {
+    let name: ArrayRef = Arc::new(StringArray::from(vec![name]));
+    let counts = counts.iter().map(|count| {
+        Arc::new(Int64Array::from(vec![i64::try_from(*count).unwrap_or(i64::MAX)])) as ArrayRef
+    });
+    let batch = RecordBatch::try_new(schema, [name].into_iter().chain(counts).collect());
+    batch.map_err(|error| Error::internal(format!("a report doesn't fit its row: {error}")))
+}

@@ -1,0 +1,216 @@
+use std::{fmt, sync::Arc};
+
+use arrow::{
+    array::{
+        ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray, TimestampMillisecondArray,
+    },
+    datatypes::{DataType, Field, Schema, SchemaRef, TimeUnit},
+};
+use datafusion::{
+    common::{Result, internal_err},
+    execution::{SendableRecordBatchStream, TaskContext},
+    physical_plan::{
+        DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties,
+        stream::RecordBatchStreamAdapter,
+    },
+};
+use lance_index_plan::coverage::format_ranges;
+
+use super::drop::single_row;
+use crate::{
+    error,
+    store::describe::{self, IndexDescription, SegmentDescription},
+    target::Target,
+};
+
+/// `SHOW INDEXES` and `SHOW INDEX SEGMENTS`: what the manifests say.
+#[derive(Debug, Clone)]
+pub(crate) enum Show {
+    Indexes { target: Arc<Target> },
+    Segments { target: Arc<Target>, index: Option<String> },
+}
+
+impl Show {
+    pub(crate) fn schema(&self) -> SchemaRef {
+        let text = |name| Field::new(name, DataType::Utf8, false);
+        let count = |name| Field::new(name, DataType::Int64, false);
+        let some_text = |name| Field::new(name, DataType::Utf8, true);
+        let some_count = |name| Field::new(name, DataType::Int64, true);
+        let fields = match self {
+            Self::Indexes { .. } => vec![
+                text("name"),
+                text("fields"),
+                text("index_type"),
+                count("num_indexed_fragments"),
+                count("num_indexed_rows"),
+                count("num_unindexed_fragments"),
+                count("num_unindexed_rows"),
+                Field::new("indexed_percent", DataType::Float64, true),
+                count("num_segments"),
+                some_count("size_bytes"),
+                text("state"),
+                some_text("config"),
+                text("source"),
+            ],
+            Self::Segments { .. } => vec![
+                text("index_name"),
+                text("segment"),
+                text("fragments"),
+                count("num_fragments"),
+                count("num_rows"),
+                some_count("size_bytes"),
+                count("index_version"),
+                count("built_at_version"),
+                Field::new("created_at", DataType::Timestamp(TimeUnit::Millisecond, None), true),
+                some_count("tier"),
+            ],
+        };
+        Arc::new(Schema::new(fields))
+    }
+
+    fn target(&self) -> &Target {
+        match self {
+            Self::Indexes { target } | Self::Segments { target, .. } => target,
+        }
+    }
+
+    async fn run(&self) -> error::Result<RecordBatch> {
+        let described = describe::indexes(self.target().dataset()).await?;
+        let columns = match self {
+            Self::Indexes { .. } => index_columns(&described),
+            Self::Segments { index, .. } => segment_columns(&described, index.as_deref()),
+        };
+        RecordBatch::try_new(self.schema(), columns)
+            .map_err(|error| error::Error::internal(format!("SHOW: {error}")))
+    }
+}
+
+impl fmt::Display for Show {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Indexes { target } => write!(f, "ShowIndexes: {}", target.table()),
+            Self::Segments { target, index: Some(index) } => {
+                write!(f, "ShowIndexSegments: {index} ON {}", target.table())
+            }
+            Self::Segments { target, index: None } => {
+                write!(f, "ShowIndexSegments: {}", target.table())
+            }
+        }
+    }
+}
+
+fn text<T: Into<String>>(values: impl Iterator<Item = T>) -> ArrayRef {
+    Arc::new(StringArray::from_iter_values(values.map(Into::into)))
+}
+
+fn counts(values: impl Iterator<Item = u64>) -> ArrayRef {
+    some_counts(values.map(Some))
+}
+
+fn some_counts(values: impl Iterator<Item = Option<u64>>) -> ArrayRef {
+    let count = |value: u64| i64::try_from(value).unwrap_or(i64::MAX);
+    Arc::new(Int64Array::from_iter(values.map(|value| value.map(count))))
+}
+
+fn index_columns(indexes: &[IndexDescription]) -> Vec<ArrayRef> {
+    let all = || indexes.iter();
+    let size = |index: &IndexDescription| index.segments.iter().map(|s| s.bytes).sum();
+    vec![
+        text(all().map(|index| index.name.as_str())),
+        text(all().map(|index| index.fields.as_str())),
+        text(all().map(|index| index.index_type.as_str())),
+        counts(all().map(|index| index.indexed_fragments)),
+        counts(all().map(|index| index.indexed_rows)),
+        counts(all().map(|index| index.unindexed_fragments)),
+        counts(all().map(|index| index.unindexed_rows)),
+        Arc::new(Float64Array::from_iter(all().map(percent))),
+        counts(all().map(|index| index.segments.len() as u64)),
+        some_counts(all().map(size)),
+        text(all().map(|index| index.state.as_str())),
+        Arc::new(StringArray::from_iter(all().map(|index| index.config.as_deref()))),
+        text(all().map(|_| "inferred")),
+    ]
+}
+
+/// Truncated to two decimals, so that it is never 100 while a row is missing.
+fn percent(index: &IndexDescription) -> Option<f64> {
+    let total = u128::from(index.indexed_rows) + u128::from(index.unindexed_rows);
+    let hundredths = (u128::from(index.indexed_rows) * 10_000).checked_div(total)?;
+    Some(hundredths as f64 / 100.0)
+}
+
+fn segment_columns(indexes: &[IndexDescription], only: Option<&str>) -> Vec<ArrayRef> {
+    let rows: Vec<(&str, &SegmentDescription)> = indexes
+        .iter()
+        .filter(|index| only.is_none_or(|only| only == index.name))
+        .flat_map(|index| index.segments.iter().map(|segment| (index.name.as_str(), segment)))
+        .collect();
+    let all = || rows.iter().map(|(_, segment)| *segment);
+    let signed = |values: Vec<i64>| Arc::new(Int64Array::from(values)) as ArrayRef;
+    vec![
+        text(rows.iter().map(|(name, _)| *name)),
+        text(all().map(|segment| segment.uuid.to_string())),
+        text(all().map(|segment| format_ranges(&segment.fragments))),
+        counts(all().map(|segment| segment.fragments.len())),
+        counts(all().map(|segment| segment.rows)),
+        some_counts(all().map(|segment| segment.bytes)),
+        signed(all().map(|segment| i64::from(segment.index_version)).collect()),
+        counts(all().map(|segment| segment.built_at_version)),
+        Arc::new(TimestampMillisecondArray::from_iter(all().map(|segment| segment.created_at))),
+        some_counts(all().map(|_| None)),
+    ]
+}
+
+/// Answers a SHOW.
+#[derive(Debug)]
+pub(crate) struct ShowExec {
+    show: Show,
+    properties: Arc<PlanProperties>,
+}
+
+impl ShowExec {
+    pub(crate) fn new(show: Show) -> Self {
+        let properties = single_row(show.schema());
+        Self { show, properties }
+    }
+}
+
+impl DisplayAs for ShowExec {
+    fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ShowExec: {}", self.show)
+    }
+}
+
+impl ExecutionPlan for ShowExec {
+    fn name(&self) -> &'static str {
+        "ShowExec"
+    }
+
+    fn properties(&self) -> &Arc<PlanProperties> {
+        &self.properties
+    }
+
+    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
+        vec![]
+    }
+
+    fn with_new_children(
+        self: Arc<Self>,
+        _children: Vec<Arc<dyn ExecutionPlan>>,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        Ok(self)
+    }
+
+    fn execute(
+        &self,
+        partition: usize,
+        _context: Arc<TaskContext>,
+    ) -> Result<SendableRecordBatchStream> {
+        if partition != 0 {
+            return internal_err!("ShowExec has one partition");
+        }
+        let show = self.show.clone();
+        let rows = futures::stream::once(async move { Ok(show.run().await?) });
+        Ok(Box::pin(RecordBatchStreamAdapter::new(self.show.schema(), rows)))
+    }
+}

@@ -1,0 +1,219 @@
+use std::{fmt, sync::Arc, time::Duration};
+
+use backon::{ExponentialBuilder, Retryable};
+use datafusion::{
+    common::{Result as DataFusionResult, internal_err},
+    execution::{SendableRecordBatchStream, TaskContext},
+    physical_expr::EquivalenceProperties,
+    physical_plan::{
+        DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PlanProperties,
+        execution_plan::{Boundedness, EmissionType, SchedulingType},
+        metrics::{ExecutionPlanMetricsSet, MetricBuilder, MetricsSet},
+        stream::RecordBatchStreamAdapter,
+    },
+};
+use lance_index_plan::plan::MaintenancePlan;
+
+use super::outcome::{self, Failure, WorkOutcome};
+use crate::{
+    error::{Error, Result},
+    executor::{SessionExecutor, WorkAttempt},
+    settings::RunSettings,
+    store::build,
+    target::Target,
+};
+
+/// Runs work units, one a partition: attempts, retries and deadlines. A partition's stream is the
+/// one row of the attempt that succeeded, or of the last one that failed.
+#[derive(Debug)]
+pub(crate) struct IndexWorkExec {
+    target: Arc<Target>,
+    plan: Arc<MaintenancePlan>,
+    executor: SessionExecutor,
+    metrics: ExecutionPlanMetricsSet,
+    properties: Arc<PlanProperties>,
+}
+
+impl IndexWorkExec {
+    pub(crate) fn new(
+        target: Arc<Target>,
+        plan: Arc<MaintenancePlan>,
+        executor: SessionExecutor,
+    ) -> Self {
+        let properties = PlanProperties::new(
+            EquivalenceProperties::new(outcome::schema()),
+            Partitioning::UnknownPartitioning(plan.units.len()),
+            EmissionType::Final,
+            Boundedness::Bounded,
+        )
+        // A partition is one row that takes long: there is nothing to yield between.
+        .with_scheduling_type(SchedulingType::Cooperative);
+        let metrics = ExecutionPlanMetricsSet::new();
+        Self { target, plan, executor, metrics, properties: Arc::new(properties) }
+    }
+}
+
+fn record(metrics: &ExecutionPlanMetricsSet, partition: usize, outcome: &WorkOutcome) {
+    let unit = outcome.work_id;
+    let count = |name: &str, value: usize| {
+        let metric = MetricBuilder::new(metrics);
+        metric.counter(format!("unit_{unit}_{name}"), partition).add(value);
+    };
+    count("attempts", outcome.attempt);
+    count("rows", usize::try_from(outcome.rows).unwrap_or(usize::MAX));
+    let segment = outcome.result.as_ref().ok().and_then(|bytes| build::decode(bytes).ok());
+    if let Some(bytes) = segment.and_then(|segment| segment.total_size_bytes()) {
+        count("bytes", usize::try_from(bytes).unwrap_or(usize::MAX));
+    }
+    let elapsed =
+        MetricBuilder::new(metrics).subset_time(format!("unit_{unit}_elapsed"), partition);
+    elapsed.add_duration(outcome.elapsed);
+}
+
+impl DisplayAs for IndexWorkExec {
+    fn fmt_as(&self, format: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (index, executor) = (&self.plan.definition.name, self.executor.0.name());
+        match format {
+            DisplayFormatType::Default | DisplayFormatType::Verbose => {
+                write!(f, "IndexWorkExec: index={index}, executor={executor}, units=[")?;
+                for (at, unit) in self.plan.units.iter().enumerate() {
+                    write!(f, "{}{unit}", if at == 0 { "" } else { "; " })?;
+                }
+                write!(f, "]")
+            }
+            DisplayFormatType::TreeRender => {
+                writeln!(f, "index={index}")?;
+                writeln!(f, "executor={executor}")?;
+                write!(f, "units={}", self.plan.units.len())
+            }
+        }
+    }
+}
+
+impl ExecutionPlan for IndexWorkExec {
+    fn name(&self) -> &'static str {
+        "IndexWorkExec"
+    }
+
+    fn properties(&self) -> &Arc<PlanProperties> {
+        &self.properties
+    }
+
+    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
+        vec![]
+    }
+
+    fn with_new_children(
+        self: Arc<Self>,
+        _children: Vec<Arc<dyn ExecutionPlan>>,
+    ) -> DataFusionResult<Arc<dyn ExecutionPlan>> {
+        Ok(self)
+    }
+
+    fn metrics(&self) -> Option<MetricsSet> {
+        Some(self.metrics.clone_inner())
+    }
+
+    fn execute(
+        &self,
+        partition: usize,
+        context: Arc<TaskContext>,
+    ) -> DataFusionResult<SendableRecordBatchStream> {
+        let Some(unit) = self.plan.units.get(partition) else {
+            return internal_err!("there is no work unit for partition {partition}");
+        };
+        let attempt = WorkAttempt {
+            target: self.target.clone(),
+            read_version: self.plan.read_version,
+            definition: Arc::new(self.plan.definition.clone()),
+            unit: unit.clone(),
+            number: 0,
+        };
+        let (executor, metrics) = (self.executor.clone(), self.metrics.clone());
+        let row = futures::stream::once(async move {
+            let outcome = run_unit(&executor, attempt, context).await;
+            record(&metrics, partition, &outcome);
+            Ok(outcome.to_batch()?)
+        });
+        Ok(Box::pin(RecordBatchStreamAdapter::new(outcome::schema(), row)))
+    }
+}
+
+/// Tries the unit until an attempt succeeds, fails for good, or was the last one.
+async fn run_unit(
+    executor: &SessionExecutor,
+    attempt: WorkAttempt,
+    context: Arc<TaskContext>,
+) -> WorkOutcome {
+    let settings = RunSettings::from_config(context.session_config().options());
+    let (work_id, rows) = (attempt.unit.work_id, attempt.unit.rows);
+    let mut number = 0;
+    let tried = (|| {
+        number += 1;
+        run_attempt(
+            executor,
+            WorkAttempt { number, ..attempt.clone() },
+            settings.attempt_timeout,
+            context.clone(),
+        )
+    })
+    .retry(
+        ExponentialBuilder::default()
+            .with_min_delay(Duration::from_millis(50))
+            .with_max_delay(Duration::from_secs(5))
+            .with_jitter()
+            .with_max_times(settings.max_attempts - 1),
+    )
+    .when(|outcome| outcome.result.as_ref().is_err_and(|failure| failure.retryable))
+    .await;
+    match tried {
+        Ok(outcome) | Err(outcome) => WorkOutcome { work_id, rows, attempt: number, ..outcome },
+    }
+}
+
+/// Runs one attempt. Whatever isn't the answer to it counts as a lost attempt.
+async fn run_attempt(
+    executor: &SessionExecutor,
+    attempt: WorkAttempt,
+    timeout: Duration,
+    context: Arc<TaskContext>,
+) -> Result<WorkOutcome, WorkOutcome> {
+    let (work_id, rows, number) = (attempt.unit.work_id, attempt.unit.rows, attempt.number);
+    let lost = |message: String, elapsed| WorkOutcome {
+        work_id,
+        attempt: number,
+        rows,
+        elapsed,
+        result: Err(Failure::new(message, true)),
+    };
+    let name = executor.0.name();
+    match tokio::time::timeout(timeout, executor.0.run(attempt, context)).await {
+        Ok(Ok(outcome)) if outcome.work_id != work_id => Err(lost(
+            format!("executor {name} answered for unit {} instead", outcome.work_id),
+            outcome.elapsed,
+        )),
+        Ok(Ok(outcome)) if outcome.result.is_err() => Err(outcome),
+        Ok(Ok(outcome)) => Ok(outcome),
+        Ok(Err(error)) => {
+            Err(lost(format!("executor {name} lost the attempt: {error}"), Duration::ZERO))
+        }
+        Err(_) => Err(lost(
+            format!(
+                "the attempt took longer than {} s (lance_index.attempt_timeout_secs)",
+                timeout.as_secs()
+            ),
+            timeout,
+        )),
+    }
+}
+
+/// The segment of a unit's outcome, or the statement's failure.
+pub(crate) fn segment_of(index: &str, outcome: &WorkOutcome) -> Result<Vec<u8>> {
+    outcome.result.clone().map_err(|failure| {
+        let message = format!(
+            "index '{index}': work unit {} failed in attempt {}: {}; nothing was committed",
+            outcome.work_id, outcome.attempt, failure.message
+        );
+        Error::new(crate::error::ErrorKind::Failed, message)
+    })
+}

@@ -1,0 +1,79 @@
+//! From logical nodes to execution: the only implementation of `ExtensionPlanner`.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use datafusion::{
+    common::{Result, tree_node::TreeNode},
+    execution::{SessionState, context::QueryPlanner},
+    logical_expr::{LogicalPlan, UserDefinedLogicalNode},
+    physical_plan::ExecutionPlan,
+    physical_planner::{DefaultPhysicalPlanner, ExtensionPlanner, PhysicalPlanner},
+};
+
+use crate::{
+    logical::{Statement, StatementNode},
+    physical::{commit::IndexCommitExec, drop::DropIndexExec, show::ShowExec},
+};
+
+/// Plans this crate's statements and leaves everything else to the planner that was there before.
+#[derive(Debug)]
+pub(crate) struct LanceIndexQueryPlanner {
+    pub previous: Option<Arc<dyn QueryPlanner + Send + Sync>>,
+}
+
+#[async_trait]
+impl QueryPlanner for LanceIndexQueryPlanner {
+    async fn create_physical_plan(
+        &self,
+        plan: &LogicalPlan,
+        state: &SessionState,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        match &self.previous {
+            Some(previous) if !has_statement(plan)? => {
+                previous.create_physical_plan(plan, state).await
+            }
+            _ => {
+                let planner = Arc::new(StatementPlanner);
+                let planner = DefaultPhysicalPlanner::with_extension_planners(vec![planner]);
+                planner.create_physical_plan(plan, state).await
+            }
+        }
+    }
+}
+
+fn has_statement(plan: &LogicalPlan) -> Result<bool> {
+    plan.exists(|node| Ok(statement_of(node).is_some()))
+}
+
+fn statement_of(plan: &LogicalPlan) -> Option<&StatementNode> {
+    match plan {
+        LogicalPlan::Extension(extension) => extension.node.as_any().downcast_ref(),
+        _ => None,
+    }
+}
+
+struct StatementPlanner;
+
+#[async_trait]
+impl ExtensionPlanner for StatementPlanner {
+    async fn plan_extension(
+        &self,
+        _planner: &dyn PhysicalPlanner,
+        node: &dyn UserDefinedLogicalNode,
+        _logical_inputs: &[&LogicalPlan],
+        _physical_inputs: &[Arc<dyn ExecutionPlan>],
+        state: &SessionState,
+    ) -> Result<Option<Arc<dyn ExecutionPlan>>> {
+        let Some(node) = node.as_any().downcast_ref::<StatementNode>() else {
+            return Ok(None);
+        };
+        Ok(Some(match node.statement.as_ref() {
+            Statement::Maintain(maintain) => {
+                Arc::new(IndexCommitExec::new(maintain.clone(), state.config()))
+            }
+            Statement::Drop(drop) => Arc::new(DropIndexExec::new(drop.clone())),
+            Statement::Show(show) => Arc::new(ShowExec::new(show.clone())),
+        }))
+    }
+}

@@ -1,0 +1,151 @@
+//! What a DataFusion session needs to know Lance tables and their statements.
+
+use std::{str::FromStr, sync::Arc};
+
+use async_trait::async_trait;
+use datafusion::{
+    common::{Result, TableReference, format::ExplainFormat, not_impl_err, plan_err},
+    dataframe::DataFrame,
+    execution::{SessionState, SessionStateBuilder},
+    logical_expr::{ExplainOption, LogicalPlan, LogicalPlanBuilder},
+    prelude::{SessionConfig, SessionContext},
+    sql::{parser, sqlparser::dialect::dialect_from_str},
+};
+use lance_index_sql::{Explain, LanceIndexDialect, ParsedStatement, StatementParser};
+
+use crate::{
+    executor::{SessionExecutor, WorkExecutor},
+    lower::lower,
+    planner::LanceIndexQueryPlanner,
+    settings::LanceIndexSettings,
+    table::{LanceTable, LanceTableFactory},
+};
+
+/// Adds Lance tables and index maintenance to a session.
+pub trait SessionStateBuilderExt {
+    /// Adds `STORED AS LANCE`, the settings `lance_index.*`, and the execution of index
+    /// statements. The session's query planner goes on planning everything else.
+    fn with_lance_index(self) -> Self;
+}
+
+impl SessionStateBuilderExt for SessionStateBuilder {
+    fn with_lance_index(mut self) -> Self {
+        let previous = self.query_planner().take();
+        let config = self.config().get_or_insert_default();
+        let extensions = &mut config.options_mut().extensions;
+        if extensions.get::<LanceIndexSettings>().is_none() {
+            extensions.insert(LanceIndexSettings::default());
+        }
+        self.with_query_planner(Arc::new(LanceIndexQueryPlanner { previous }))
+            .with_table_factory("LANCE".to_string(), Arc::new(LanceTableFactory))
+    }
+}
+
+/// Chooses where work units run.
+pub trait SessionConfigExt {
+    /// Work units run on this executor instead of in this process.
+    fn with_work_executor(self, executor: Arc<dyn WorkExecutor>) -> Self;
+}
+
+impl SessionConfigExt for SessionConfig {
+    fn with_work_executor(self, executor: Arc<dyn WorkExecutor>) -> Self {
+        self.with_extension(Arc::new(SessionExecutor(executor)))
+    }
+}
+
+/// `SessionContext::sql` that also understands index statements.
+#[async_trait]
+pub trait SessionContextExt {
+    /// Runs a text of one or several statements. All but the last are run to their end; the
+    /// answer is the last one's.
+    ///
+    /// A text is read statement by statement: those before a wrong one have been run when its
+    /// error is returned, those after it are not.
+    ///
+    /// # Errors
+    /// The first error of any of them. Positions in parse errors are in the whole text.
+    async fn lance_sql(&self, sql: &str) -> Result<DataFrame>;
+
+    /// The session's dialect with this crate's statements, for
+    /// [`StatementParser`](lance_index_sql::StatementParser).
+    fn lance_dialect(&self) -> LanceIndexDialect;
+
+    /// Plans one statement. Statements of this crate, and queries, act when the answer is
+    /// collected; DataFusion's own DDL acts at once.
+    async fn lance_statement(&self, statement: &ParsedStatement) -> Result<DataFrame>;
+}
+
+#[async_trait]
+impl SessionContextExt for SessionContext {
+    async fn lance_sql(&self, sql: &str) -> Result<DataFrame> {
+        let recursion_limit = self.state().config_options().sql_parser.recursion_limit;
+        // The parser can't be held while a statement runs, so all of the text is read first.
+        let statements: Vec<_> = {
+            let dialect = self.lance_dialect();
+            StatementParser::with_recursion_limit(sql, &dialect, recursion_limit)?.collect()
+        };
+        let mut last = None;
+        for parsed in statements {
+            // Whatever came before is run to its end first, also if this one is wrong.
+            if let Some(previous) = last.take() {
+                DataFrame::collect(previous).await?;
+            }
+            last = Some(self.lance_statement(&parsed?.statement).await?);
+        }
+        match last {
+            Some(last) => Ok(last),
+            None => plan_err!("there is no statement in the text"),
+        }
+    }
+
+    fn lance_dialect(&self) -> LanceIndexDialect {
+        let state = self.state();
+        match dialect_from_str(state.config_options().sql_parser.dialect.to_string()) {
+            Some(base) => LanceIndexDialect::new(base),
+            None => LanceIndexDialect::default(),
+        }
+    }
+
+    async fn lance_statement(&self, statement: &ParsedStatement) -> Result<DataFrame> {
+        let state = self.state();
+        let plan = match statement {
+            ParsedStatement::Index(statement) => lower(&state, statement).await?,
+            ParsedStatement::Explain(explain) => explain_plan(&state, explain).await?,
+            ParsedStatement::Other(statement) => {
+                follow_writes(&state, statement).await?;
+                state.statement_to_plan(statement.as_ref().clone()).await?
+            }
+        };
+        self.execute_logical_plan(plan).await
+    }
+}
+
+async fn explain_plan(state: &SessionState, explain: &Explain) -> Result<LogicalPlan> {
+    let plan = lower(state, &explain.statement).await?;
+    let format = match &explain.format {
+        Some(_) if explain.analyze => return not_impl_err!("EXPLAIN ANALYZE with FORMAT"),
+        Some(_) if explain.verbose => return not_impl_err!("EXPLAIN VERBOSE with FORMAT"),
+        Some(format) => ExplainFormat::from_str(format)?,
+        None if explain.verbose => ExplainFormat::Indent,
+        None => state.config_options().explain.format.clone(),
+    };
+    let (verbose, analyze) = (explain.verbose, explain.analyze);
+    LogicalPlanBuilder::from(plan)
+        .explain_option_format(ExplainOption { verbose, analyze, format })?
+        .build()
+}
+
+/// Has the Lance tables of a statement look for a newer version, so that it is planned with the
+/// columns that they have now.
+async fn follow_writes(state: &SessionState, statement: &parser::Statement) -> Result<()> {
+    for reference in state.resolve_table_references(statement)? {
+        let reference: TableReference = reference;
+        let Ok(schema) = state.schema_for_ref(reference.clone()) else { continue };
+        let Ok(Some(provider)) = schema.table(reference.table()).await else { continue };
+        let provider: &dyn std::any::Any = provider.as_ref();
+        if let Some(table) = provider.downcast_ref::<LanceTable>() {
+            table.latest().await?;
+        }
+    }
+    Ok(())
+}

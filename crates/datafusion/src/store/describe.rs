@@ -1,0 +1,161 @@
+//! What SHOW says, from manifests alone.
+
+use std::collections::BTreeMap;
+
+use lance::Dataset;
+use lance_table::format::IndexMetadata;
+use roaring::RoaringBitmap;
+
+use super::{definition, fields, indexes::Indexes, snapshot::live_rows};
+use crate::{error::Result, index_type::name_of_unknown};
+
+/// One index of a table.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct IndexDescription {
+    pub name: String,
+    /// Paths of the indexed fields.
+    pub fields: String,
+    pub index_type: String,
+    pub indexed_fragments: u64,
+    pub indexed_rows: u64,
+    pub unindexed_fragments: u64,
+    pub unindexed_rows: u64,
+    pub segments: Vec<SegmentDescription>,
+    pub state: State,
+    /// Build parameters as JSON, where the manifest has them.
+    pub config: Option<String>,
+}
+
+/// One segment of an index.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct SegmentDescription {
+    pub uuid: uuid::Uuid,
+    /// Live fragments that it covers.
+    pub fragments: RoaringBitmap,
+    pub rows: u64,
+    pub bytes: Option<u64>,
+    pub index_version: i32,
+    pub built_at_version: u64,
+    /// Milliseconds since the epoch.
+    pub created_at: Option<i64>,
+}
+
+/// What maintenance an index needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum State {
+    /// It is recorded, and covers no row of a table that has some.
+    Unbuilt,
+    /// Some rows are unindexed.
+    RefreshDue,
+    /// Every row is indexed.
+    Ready,
+    /// Its entries in the manifest don't fit together, or this version of Lance can't read it.
+    Unreadable,
+}
+
+impl State {
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Unbuilt => "unbuilt",
+            Self::RefreshDue => "refresh due",
+            Self::Ready => "ready",
+            Self::Unreadable => "unreadable",
+        }
+    }
+}
+
+/// Every user index of the table, by name; opens no index file.
+pub(crate) async fn indexes(dataset: &Dataset) -> Result<Vec<IndexDescription>> {
+    let mut rows = BTreeMap::new();
+    for fragment in dataset.fragments().iter() {
+        rows.insert(fragment.id as u32, live_rows(dataset, fragment).await?);
+    }
+    let indexes = Indexes::read(dataset).await?;
+    let readable = indexes.readable.iter().map(|(name, segments)| (name, segments, true));
+    let hidden = indexes.hidden.iter().map(|(name, segments)| (name, segments, false));
+    let mut described: Vec<_> = readable
+        .chain(hidden)
+        .map(|(name, segments, readable)| describe(dataset, name, segments, readable, &rows))
+        .collect();
+    described.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(described)
+}
+
+fn describe(
+    dataset: &Dataset,
+    name: &str,
+    metadata: &[IndexMetadata],
+    readable: bool,
+    rows: &BTreeMap<u32, u64>,
+) -> IndexDescription {
+    let live: RoaringBitmap = rows.keys().copied().collect();
+    let total: u64 = rows.values().sum();
+    let rows_of = |set: &RoaringBitmap| set.iter().filter_map(|id| rows.get(&id)).sum::<u64>();
+    let segments: Vec<SegmentDescription> = metadata
+        .iter()
+        .map(|segment| {
+            let fragments = segment.effective_fragment_bitmap(&live).unwrap_or_default();
+            SegmentDescription {
+                uuid: segment.uuid,
+                rows: rows_of(&fragments),
+                fragments,
+                bytes: segment.total_size_bytes(),
+                index_version: segment.index_version,
+                built_at_version: segment.dataset_version,
+                created_at: segment.created_at.map(|at| at.timestamp_millis()),
+            }
+        })
+        .collect();
+    let covered = segments.iter().fold(RoaringBitmap::new(), |all, s| all | &s.fragments);
+    let indexed_rows = rows_of(&covered);
+    let unindexed_fragments = live.len() - covered.len();
+    let sound = readable && is_sound(dataset, metadata);
+    let state = match () {
+        _ if !sound => State::Unreadable,
+        _ if covered.is_empty() && !live.is_empty() => State::Unbuilt,
+        _ if unindexed_fragments > 0 => State::RefreshDue,
+        _ => State::Ready,
+    };
+    let newest = metadata.last();
+    IndexDescription {
+        name: name.to_string(),
+        fields: newest.map(|segment| field_paths(dataset, segment)).unwrap_or_default(),
+        index_type: newest.map(type_name).unwrap_or_default(),
+        indexed_fragments: covered.len(),
+        indexed_rows,
+        unindexed_fragments,
+        unindexed_rows: total.saturating_sub(indexed_rows),
+        config: newest.and_then(definition::parameters_in_manifest),
+        segments,
+        state,
+    }
+}
+
+/// Whether all segments are of one type on one set of fields that the table still has, and say
+/// which fragments they cover.
+fn is_sound(dataset: &Dataset, metadata: &[IndexMetadata]) -> bool {
+    let Some(newest) = metadata.last() else { return false };
+    let known = |id: &i32| dataset.schema().field_by_id(*id).is_some();
+    newest.fields.iter().all(known)
+        && metadata.iter().all(|segment| {
+            segment.fields == newest.fields
+                && type_name(segment) == type_name(newest)
+                && segment.fragment_bitmap.is_some()
+        })
+}
+
+fn field_paths(dataset: &Dataset, segment: &IndexMetadata) -> String {
+    let path = |id: &i32| match fields::by_id(dataset.schema(), *id) {
+        Some(field) => field.path,
+        None => format!("(field {id}, gone)"),
+    };
+    segment.fields.iter().map(path).collect::<Vec<_>>().join(", ")
+}
+
+fn type_name(segment: &IndexMetadata) -> String {
+    match (definition::type_of(segment), &segment.index_details) {
+        (Some(index_type), _) => index_type.name.to_string(),
+        (None, Some(details)) => name_of_unknown(&details.type_url),
+        (None, None) => "unknown".to_string(),
+    }
+}

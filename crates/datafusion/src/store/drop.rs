@@ -1,0 +1,34 @@
+//! Drops an index.
+
+use lance::{Dataset, index::DatasetIndexExt};
+
+use super::{indexes::Indexes, versions};
+use crate::error::{Error, Result};
+
+/// What a drop did.
+#[derive(Debug)]
+pub(crate) struct Dropped {
+    /// Segments that the index had.
+    pub segments: usize,
+    /// The table version after it.
+    pub version: u64,
+}
+
+/// Drops the index, and tries again, `retries` times, where another writer was faster.
+pub(crate) async fn drop_index(dataset: &Dataset, name: &str, retries: usize) -> Result<Dropped> {
+    let mut tries = 0;
+    loop {
+        let mut latest = versions::latest(dataset).await?;
+        let segments = Indexes::read(&latest).await?.segments(name).len();
+        if segments == 0 {
+            return Err(Error::conflict(format!(
+                "index '{name}' was dropped by another client while the statement ran"
+            )));
+        }
+        match latest.drop_index(name).await {
+            Ok(()) => return Ok(Dropped { segments, version: latest.manifest().version }),
+            Err(lance::Error::RetryableCommitConflict { .. }) if tries < retries => tries += 1,
+            Err(error) => return Err(Error::failed(format!("dropping index '{name}'"), error)),
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! The indexes that a table's manifest lists.
+
+use std::collections::BTreeMap;
+
+use lance::{Dataset, index::DatasetIndexExt};
+use lance_table::{
+    format::IndexMetadata, io::manifest::read_manifest_indexes, system_index::is_system_index,
+};
+
+use crate::error::{Error, Result};
+
+/// The segments of each user index by name, each list in manifest order.
+#[derive(Debug, Default)]
+pub(crate) struct Indexes {
+    /// Indexes that this version of Lance can read.
+    pub readable: BTreeMap<String, Vec<IndexMetadata>>,
+    /// Indexes of a type or version that this version of Lance can't read. They own their names
+    /// all the same.
+    pub hidden: BTreeMap<String, Vec<IndexMetadata>>,
+}
+
+impl Indexes {
+    /// Reads the manifest; opens no index file.
+    pub(crate) async fn read(dataset: &Dataset) -> Result<Self> {
+        let failed = |error| Error::failed("reading the table's list of indexes", error);
+        let readable = dataset.load_indices().await.map_err(failed)?;
+        let readable = by_name(readable.iter().cloned());
+        let store = dataset.object_store(None).await.map_err(failed)?;
+        let all = read_manifest_indexes(&store, dataset.manifest_location(), dataset.manifest());
+        let mut hidden = by_name(all.await.map_err(failed)?);
+        hidden.retain(|name, _| !readable.contains_key(name));
+        Ok(Self { readable, hidden })
+    }
+
+    /// The names of all of them.
+    pub(crate) fn names(&self) -> Vec<&str> {
+        self.readable.keys().chain(self.hidden.keys()).map(String::as_str).collect()
+    }
+
+    /// All segments of the index.
+    pub(crate) fn segments(&self, name: &str) -> &[IndexMetadata] {
+        let segments = self.readable.get(name).or_else(|| self.hidden.get(name));
+        segments.map_or(&[], Vec::as_slice)
+    }
+}
+
+fn by_name(
+    indexes: impl IntoIterator<Item = IndexMetadata>,
+) -> BTreeMap<String, Vec<IndexMetadata>> {
+    let mut named: BTreeMap<String, Vec<IndexMetadata>> = BTreeMap::new();
+    for index in indexes {
+        if !is_system(&index) {
+            named.entry(index.name.clone()).or_default().push(index);
+        }
+    }
+    named
+}
+
+fn is_system(index: &IndexMetadata) -> bool {
+    is_system_index(index) || is_system_name(&index.name)
+}
+
+/// Whether names like this are Lance's own.
+pub(crate) fn is_system_name(name: &str) -> bool {
+    name.to_ascii_lowercase().starts_with("__lance_")
+}

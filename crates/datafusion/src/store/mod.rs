@@ -1,0 +1,13 @@
+//! The adapter to Lance: calls it and converts what it says. Decides nothing.
+
+pub(crate) mod build;
+pub(crate) mod definition;
+pub(crate) mod describe;
+pub(crate) mod drop;
+pub(crate) mod fields;
+pub(crate) mod history;
+pub(crate) mod indexes;
+pub(crate) mod lineage;
+pub(crate) mod publish;
+pub(crate) mod snapshot;
+pub(crate) mod versions;

@@ -1,0 +1,115 @@
+//! The one commit of a statement.
+
+use std::{collections::HashMap, sync::Arc};
+
+use lance::{
+    Dataset,
+    dataset::{
+        CommitBuilder,
+        transaction::{Operation, TransactionBuilder},
+    },
+};
+use lance_table::format::IndexMetadata;
+use uuid::Uuid;
+
+use super::{history, indexes::Indexes, versions};
+use crate::error::{Error, ErrorKind, Result};
+
+/// The transaction property that holds the id of one attempt to publish.
+const JOB_KEY: &str = "lance_index.job";
+
+/// What became of an attempt to publish.
+#[derive(Debug)]
+pub(crate) enum Publication {
+    /// It made this version.
+    Done(Dataset),
+    /// Another writer's commit stands in its way; nothing was committed.
+    Conflict(lance::Error),
+}
+
+/// Adds and removes segments in one transaction, anchored at the version that `anchor` is at:
+/// Lance checks it against everything that was committed since.
+///
+/// # Errors
+/// [`OutcomeUnknown`](ErrorKind::OutcomeUnknown) if the commit's answer was lost and neither the
+/// history nor the list of indexes tells whether it happened; otherwise nothing was committed.
+pub(crate) async fn publish(
+    anchor: &Dataset,
+    added: Vec<IndexMetadata>,
+    removed: Vec<IndexMetadata>,
+) -> Result<Publication> {
+    let job = Uuid::new_v4();
+    let uuids: Vec<Uuid> = added.iter().map(|segment| segment.uuid).collect();
+    let properties = HashMap::from([(JOB_KEY.to_string(), job.to_string())]);
+    let since = anchor.manifest().version;
+    let operation = Operation::CreateIndex { new_indices: added, removed_indices: removed };
+    let transaction = TransactionBuilder::new(since, operation)
+        .transaction_properties(Some(Arc::new(properties)))
+        .build();
+    let sent = CommitBuilder::new(Arc::new(anchor.clone())).execute(transaction).await;
+    match sent {
+        Ok(dataset) => Ok(Publication::Done(dataset)),
+        Err(
+            error @ (lance::Error::RetryableCommitConflict { .. }
+            | lance::Error::CommitConflict { .. }
+            | lance::Error::TooMuchWriteContention { .. }),
+        ) => Ok(Publication::Conflict(error)),
+        Err(error @ lance::Error::IncompatibleTransaction { .. }) => Err(Error::conflict(format!(
+            "the table was overwritten or restored while the statement ran; nothing was \
+             committed: {error}"
+        ))),
+        Err(error) => settle(anchor, since, job, &uuids, error).await,
+    }
+}
+
+/// Finds out whether a commit that answered with an error happened all the same.
+async fn settle(
+    anchor: &Dataset,
+    since: u64,
+    job: Uuid,
+    uuids: &[Uuid],
+    error: lance::Error,
+) -> Result<Publication> {
+    let unknown = |error: &lance::Error| {
+        Error::new(
+            ErrorKind::OutcomeUnknown,
+            format!(
+                "the commit was sent and its answer lost; SHOW INDEX SEGMENTS tells whether it \
+                 happened (job {job}): {error}"
+            ),
+        )
+    };
+    let Ok(latest) = versions::latest(anchor).await else {
+        return Err(unknown(&error));
+    };
+    match history::version_of_job(&latest, since, JOB_KEY, job).await {
+        Ok(Some(version)) => Ok(Publication::Done(versions::at(&latest, version).await?)),
+        Ok(None) => Err(Error::failed("committing; nothing was committed", error)),
+        Err(()) => {
+            let indexes = Indexes::read(&latest).await.map_err(|_| unknown(&error))?;
+            let committed = |uuid: &Uuid| {
+                let mut segments = indexes.readable.values().flatten();
+                segments.any(|segment| segment.uuid == *uuid)
+            };
+            if !uuids.is_empty() && uuids.iter().all(committed) {
+                Ok(Publication::Done(latest))
+            } else {
+                Err(unknown(&error))
+            }
+        }
+    }
+}
+
+/// Removes the files of segments that no manifest names and whose attempts have ended.
+///
+/// What can't be removed is left to Lance's cleanup: this never fails.
+pub(crate) async fn discard(dataset: &Dataset, segments: &[IndexMetadata]) {
+    for segment in segments {
+        let directory = dataset.indices_dir().join(segment.uuid.to_string());
+        if let Ok(store) = dataset.object_store(segment.base_id).await
+            && let Err(error) = store.remove_dir_all(directory).await
+        {
+            tracing::debug!(segment = %segment.uuid, %error, "left to cleanup");
+        }
+    }
+}

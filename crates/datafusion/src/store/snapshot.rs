@@ -1,0 +1,238 @@
+//! Reads what planning may know from the manifests.
+
+use std::collections::BTreeMap;
+
+use lance::Dataset;
+use lance_index_plan::snapshot::{
+    FragmentSnapshot, Index, IndexDefinition, IndexSnapshot, IndexedField, SegmentSnapshot,
+};
+use lance_table::format::{Fragment, IndexMetadata};
+use roaring::RoaringBitmap;
+use serde_json::Value;
+
+use super::{definition, fields, indexes::Indexes, lineage};
+use crate::{
+    error::{Error, Result},
+    index_type::{IndexType, Postings, name_of_unknown},
+};
+
+/// Which index of a table a snapshot is of.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Subject<'a> {
+    /// The index name.
+    pub name: &'a str,
+    /// The field that the statement is about, where that is known before the index is looked up.
+    pub field_id: Option<i32>,
+    /// The format that new segments have turned out to get; derived if not given.
+    pub format: Option<&'a str>,
+}
+
+/// The snapshot of one index in the version that `dataset` is at.
+///
+/// Reads manifests, and row lineage that is kept in data files; opens no index file.
+///
+/// # Errors
+/// [`NotSupported`](crate::error::ErrorKind::NotSupported) for an index that this version can't
+/// maintain.
+pub(crate) async fn read(dataset: &Dataset, subject: Subject<'_>) -> Result<IndexSnapshot> {
+    let stable_row_ids = dataset.manifest().uses_stable_row_ids();
+    let indexes = Indexes::read(dataset).await?;
+    let metadata = indexes.segments(subject.name);
+    let index_definition = match metadata.last() {
+        Some(newest) => Some(define(dataset, metadata, newest, subject.format)?),
+        None => None,
+    };
+    let by_index = index_definition.as_ref().map(|index| index.field.id);
+    let field_id = subject.field_id.or(by_index);
+    let follows_rows = metadata.iter().any(|s| definition::follows_rows(s, stable_row_ids));
+
+    let index = match index_definition {
+        Some(definition) => {
+            let segments = segments(dataset, &definition, metadata, stable_row_ids).await?;
+            Some(Index { definition, segments })
+        }
+        None => None,
+    };
+    // An index that doesn't exist yet may have concurrent updates to reckon with as well.
+    let lineage = stable_row_ids && (follows_rows || index.is_none());
+    Ok(IndexSnapshot {
+        version: dataset.manifest().version,
+        fragments: fragments(dataset, field_id, lineage).await?,
+        index,
+        field: field_id.and_then(|id| fields::by_id(dataset.schema(), id)),
+    })
+}
+
+/// The same for an index that is to be replaced whole, so that nothing about it but its name and
+/// its segments' UUIDs is of interest: it may be of any type, or broken.
+pub(crate) async fn read_to_replace(
+    dataset: &Dataset,
+    name: &str,
+    field_id: Option<i32>,
+) -> Result<IndexSnapshot> {
+    let stable_row_ids = dataset.manifest().uses_stable_row_ids();
+    let field = field_id.and_then(|id| fields::by_id(dataset.schema(), id));
+    let indexes = Indexes::read(dataset).await?;
+    let metadata = indexes.segments(name);
+    let index = match (metadata.is_empty(), &field) {
+        (false, Some(field)) => Some(Index {
+            definition: IndexDefinition {
+                name: name.to_string(),
+                field: field.clone(),
+                index_type: String::new(),
+                parameters: String::new(),
+                format: String::new(),
+            },
+            segments: metadata.iter().map(|metadata| segment(metadata, stable_row_ids)).collect(),
+        }),
+        _ => None,
+    };
+    Ok(IndexSnapshot {
+        version: dataset.manifest().version,
+        fragments: fragments(dataset, field_id, stable_row_ids).await?,
+        index,
+        field,
+    })
+}
+
+fn define(
+    dataset: &Dataset,
+    metadata: &[IndexMetadata],
+    newest: &IndexMetadata,
+    format: Option<&str>,
+) -> Result<IndexDefinition> {
+    let name = &newest.name;
+    let Some(index_type) = definition::type_of(newest) else {
+        let url = newest.index_details.as_ref().map_or("", |details| &details.type_url);
+        return Err(Error::not_supported(format!(
+            "index '{name}' is of type {}, which REFRESH doesn't maintain; it maintains {}",
+            name_of_unknown(url),
+            IndexType::names(),
+        )));
+    };
+    let unlike = |segment: &&IndexMetadata| {
+        segment.keyed_field() != newest.keyed_field()
+            || definition::type_of(segment) != Some(index_type)
+    };
+    if metadata.iter().any(|segment| unlike(&segment)) || newest.keyed_field().is_none() {
+        return Err(Error::not_supported(format!(
+            "the segments of index '{name}' are not all of one type on one column; \
+             CREATE OR REPLACE INDEX makes it anew"
+        )));
+    }
+    let id = newest.keyed_field().unwrap_or_default();
+    let field = fields::by_id(dataset.schema(), id).ok_or_else(|| {
+        Error::invalid(format!("the column of index '{name}' is gone; DROP INDEX ends the index"))
+    })?;
+    let stable_row_ids = dataset.manifest().uses_stable_row_ids();
+    let format = format.map(str::to_string);
+    let format =
+        format.unwrap_or_else(|| definition::format_beside(index_type, newest, stable_row_ids));
+    Ok(IndexDefinition {
+        name: name.clone(),
+        field,
+        index_type: index_type.name.to_string(),
+        parameters: Value::Object(Default::default()).to_string(),
+        format,
+    })
+}
+
+async fn segments(
+    dataset: &Dataset,
+    definition: &IndexDefinition,
+    metadata: &[IndexMetadata],
+    stable_row_ids: bool,
+) -> Result<Vec<SegmentSnapshot>> {
+    let believed = IndexType::by_name(&definition.index_type)
+        .is_none_or(|index_type| index_type.postings != Postings::Candidates);
+    let rewritten = if believed {
+        let segments: Vec<&IndexMetadata> = metadata.iter().collect();
+        lineage::rewritten(dataset, definition.field.id, &segments).await?
+    } else {
+        vec![RoaringBitmap::new(); metadata.len()]
+    };
+    let covered = metadata
+        .iter()
+        .filter_map(|segment| segment.fragment_bitmap.as_ref())
+        .fold(RoaringBitmap::new(), |all, declared| all | declared);
+    // Only new coverage can make a segment stale.
+    let sources = if dataset.fragment_bitmap().is_subset(&covered) {
+        BTreeMap::new()
+    } else {
+        let follow = metadata.iter().filter(|s| definition::follows_rows(s, stable_row_ids));
+        lineage::sources(dataset, follow.map(|segment| segment.dataset_version)).await?
+    };
+    let segments = metadata.iter().zip(rewritten).map(|(metadata, rewritten)| SegmentSnapshot {
+        rewritten,
+        source: sources.get(&metadata.dataset_version).cloned(),
+        ..segment(metadata, stable_row_ids)
+    });
+    Ok(segments.collect())
+}
+
+/// One segment, as planning sees it, without what takes a look at other versions.
+pub(crate) fn segment(metadata: &IndexMetadata, stable_row_ids: bool) -> SegmentSnapshot {
+    SegmentSnapshot {
+        uuid: metadata.uuid,
+        declared: metadata.fragment_bitmap.clone(),
+        format: definition::format_of(metadata, stable_row_ids),
+        built_at: metadata.dataset_version,
+        bytes: metadata.total_size_bytes(),
+        follows_rows: definition::follows_rows(metadata, stable_row_ids),
+        source: None,
+        rewritten: RoaringBitmap::new(),
+    }
+}
+
+async fn fragments(
+    dataset: &Dataset,
+    field_id: Option<i32>,
+    lineage: bool,
+) -> Result<Vec<FragmentSnapshot>> {
+    let ids = field_id.map(|id| fields::related_ids(dataset.schema(), id)).unwrap_or_default();
+    let mut fragments = Vec::with_capacity(dataset.fragments().len());
+    for fragment in dataset.fragments().iter() {
+        fragments.push(FragmentSnapshot {
+            id: fragment.id as u32,
+            live_rows: live_rows(dataset, fragment).await?,
+            field_files: fields::files_of(fragment, &ids),
+            rows: match lineage {
+                true => Some(lineage::row_origins(dataset, fragment).await?),
+                false => None,
+            },
+        });
+    }
+    fragments.sort_by_key(|fragment| fragment.id);
+    Ok(fragments)
+}
+
+/// The rows of the fragment that are not deleted. Only for fragments of old versions of Lance is
+/// anything but the manifest read.
+pub(crate) async fn live_rows(dataset: &Dataset, fragment: &Fragment) -> Result<u64> {
+    if let Some(rows) = fragment.num_rows() {
+        return Ok(rows as u64);
+    }
+    let failed =
+        |error| Error::failed(format!("counting the rows of fragment {}", fragment.id), error);
+    let Some(fragment) = dataset.get_fragment(fragment.id as usize) else {
+        return Ok(0);
+    };
+    Ok(fragment.count_rows(None).await.map_err(failed)? as u64)
+}
+
+/// The id and path of the field, with the index definition that a CREATE statement asks for.
+pub(crate) fn requested(
+    name: &str,
+    field: IndexedField,
+    index_type: &IndexType,
+    parameters: &serde_json::Map<String, Value>,
+    stable_row_ids: bool,
+) -> Result<IndexDefinition> {
+    Ok(IndexDefinition {
+        name: name.to_string(),
+        field,
+        index_type: index_type.name.to_string(),
+        format: definition::format_of_new(index_type, parameters, stable_row_ids)?,
+        parameters: Value::Object(parameters.clone()).to_string(),
+    })
+}

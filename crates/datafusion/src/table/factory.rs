@@ -1,0 +1,134 @@
+use std::{collections::HashMap, sync::Arc};
+
+use arrow::array::RecordBatchIterator;
+use arrow_schema::{DataType, Field, Schema};
+use async_trait::async_trait;
+use datafusion::{
+    catalog::{Session, TableProvider, TableProviderFactory},
+    common::{Result, not_impl_err, plan_datafusion_err, plan_err},
+    logical_expr::CreateExternalTable,
+};
+use lance::{
+    Dataset,
+    dataset::{WriteMode, WriteParams},
+    io::{ObjectStoreParams, StorageOptionsAccessor},
+};
+
+use super::LanceTable;
+
+/// `CREATE EXTERNAL TABLE t [(columns)] STORED AS LANCE LOCATION 'uri' [OPTIONS (...)]`
+///
+/// Without columns the dataset has to exist; with columns it is created and must not. Options:
+///
+/// | option | meaning |
+/// |---|---|
+/// | `use_index` | `false`: scans use no scalar index |
+/// | `enable_stable_row_ids` | `true`: a new dataset gets row ids that survive updates |
+/// | anything else | an option of Lance's object store, such as a region |
+#[derive(Debug, Default)]
+pub struct LanceTableFactory;
+
+/// The options of `CREATE EXTERNAL TABLE`.
+#[derive(Default)]
+struct TableOptions {
+    use_index: Option<bool>,
+    enable_stable_row_ids: Option<bool>,
+    storage: HashMap<String, String>,
+}
+
+impl TableOptions {
+    fn try_new(options: &HashMap<String, String>) -> Result<Self> {
+        let mut parsed = Self::default();
+        for (key, value) in options {
+            // DataFusion puts this before every key without a dot.
+            let key = key.strip_prefix("format.").unwrap_or(key);
+            match key {
+                "use_index" => parsed.use_index = Some(boolean(key, value)?),
+                "enable_stable_row_ids" => {
+                    parsed.enable_stable_row_ids = Some(boolean(key, value)?);
+                }
+                "version" | "tag" | "branch" => {
+                    return not_impl_err!("opening a Lance table at a {key} is not supported yet");
+                }
+                _ => {
+                    parsed.storage.insert(key.to_string(), value.clone());
+                }
+            }
+        }
+        Ok(parsed)
+    }
+}
+
+fn boolean(key: &str, value: &str) -> Result<bool> {
+    let parsed = value.to_ascii_lowercase().parse();
+    parsed.map_err(|_| plan_datafusion_err!("option '{key}' takes true or false, not '{value}'"))
+}
+
+#[async_trait]
+impl TableProviderFactory for LanceTableFactory {
+    async fn create(
+        &self,
+        _state: &dyn Session,
+        command: &CreateExternalTable,
+    ) -> Result<Arc<dyn TableProvider>> {
+        if !command.table_partition_cols.is_empty() {
+            return plan_err!("a Lance table takes no PARTITIONED BY");
+        }
+        if !command.order_exprs.is_empty() {
+            return plan_err!("a Lance table takes no WITH ORDER");
+        }
+        let options = TableOptions::try_new(&command.options)?;
+        let schema = command.schema.as_arrow();
+        let table = if !schema.fields().is_empty() {
+            LanceTable::new(create(&command.location, schema, &options).await?)
+        } else if options.enable_stable_row_ids.is_some() {
+            return plan_err!(
+                "option 'enable_stable_row_ids' is for a new table, which takes a list of columns"
+            );
+        } else {
+            LanceTable::open(&command.location, options.storage).await?
+        };
+        Ok(Arc::new(table.with_use_index(options.use_index.unwrap_or(true))))
+    }
+}
+
+async fn create(location: &str, schema: &Schema, options: &TableOptions) -> Result<Dataset> {
+    let schema = Arc::new(Schema::new(
+        schema.fields().iter().map(|field| without_views(field)).collect::<Vec<_>>(),
+    ));
+    let mut params = WriteParams {
+        mode: WriteMode::Create,
+        enable_stable_row_ids: options.enable_stable_row_ids.unwrap_or(false),
+        ..Default::default()
+    };
+    if !options.storage.is_empty() {
+        params.store_params = Some(ObjectStoreParams {
+            storage_options_accessor: Some(Arc::new(StorageOptionsAccessor::with_static_options(
+                options.storage.clone(),
+            ))),
+            ..Default::default()
+        });
+    }
+    let nothing = RecordBatchIterator::new([], schema);
+    match Dataset::write(nothing, location, Some(params)).await {
+        Err(lance::Error::DatasetAlreadyExists { .. }) => plan_err!(
+            "there is a Lance table at '{location}' already; leave out the columns to open it"
+        ),
+        created => Ok(created?),
+    }
+}
+
+/// SQL's string types are views in DataFusion; Lance indexes plain strings.
+fn without_views(field: &Field) -> Field {
+    let plain = match field.data_type() {
+        DataType::Utf8View => DataType::Utf8,
+        DataType::BinaryView => DataType::Binary,
+        DataType::List(item) => DataType::List(Arc::new(without_views(item))),
+        DataType::LargeList(item) => DataType::LargeList(Arc::new(without_views(item))),
+        DataType::Struct(fields) => {
+            DataType::Struct(fields.iter().map(|field| without_views(field)).collect())
+        }
+        other => other.clone(),
+    };
+    field.clone().with_data_type(plain)
+}
