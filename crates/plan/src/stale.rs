@@ -75,15 +75,40 @@ pub fn stale_for(
     stale
 }
 
-/// What a snapshot's reader has to find out about a fragment that a segment doesn't cover, before
-/// it may say that the segment holds nothing of an older state of the fragment.
-///
-/// `true` if the fragment is innocent by its looks: it is younger than everything the segment
-/// declares, and its columns are all where its first write put them, in one data file with no
-/// field tombstone and no overlay. Anything else has to be compared with the data files that the
-/// fragment had at the segment's own version.
-pub fn innocent_by_looks(id: u32, as_first_written: bool, declared: &RoaringBitmap) -> bool {
-    as_first_written && declared.max().is_none_or(|newest| id > newest)
+/// What is known of a fragment that a segment doesn't cover, as to whether the indexed column was
+/// rewritten in place since the segment's postings were made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FragmentPast<'a> {
+    /// The files that hold the column's values now.
+    pub files_now: &'a str,
+    /// Those that held them in the version that the segment was built from; `None` if the
+    /// fragment wasn't there, or the version is gone.
+    pub files_then: Option<&'a str>,
+    /// The fragment's columns are all where its first write puts them: in one data file, with no
+    /// field tombstone and no overlay.
+    pub as_first_written: bool,
+    /// Whether a commit since then may have changed it in place; `None` if not all of them can be
+    /// read.
+    pub touched: Option<bool>,
+    /// The fragment is younger than every one that the segment declares.
+    pub youngest: bool,
+}
+
+impl FragmentPast<'_> {
+    /// Whether the segment may hold postings of values that the fragment no longer has.
+    ///
+    /// Where the fragment was there at the time, its files tell. Otherwise the segment, unless it
+    /// was merged from younger sources, never saw it; and if it did see it, only a rewrite since
+    /// matters, which the fragment's looks or the commits since then give away. Where neither the
+    /// files nor the commits can be read, a fragment that looks untouched and is younger than all
+    /// that the segment declares passes for new.
+    pub fn may_be_rewritten(&self) -> bool {
+        match (self.files_then, self.touched) {
+            (Some(then), _) => then != self.files_now,
+            (None, Some(touched)) => touched || !self.as_first_written,
+            (None, None) => !(self.as_first_written && self.youngest),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -181,10 +206,22 @@ mod tests {
     }
 
     #[test]
-    fn looks() {
-        assert!(innocent_by_looks(3, true, &set(&[0, 2])));
-        assert!(!innocent_by_looks(1, true, &set(&[0, 2])));
-        assert!(!innocent_by_looks(3, false, &set(&[0, 2])));
-        assert!(innocent_by_looks(0, true, &set(&[])));
+    fn signs_of_a_rewrite() {
+        let new = FragmentPast {
+            files_now: "a",
+            files_then: None,
+            as_first_written: true,
+            touched: Some(false),
+            youngest: false,
+        };
+        assert!(!new.may_be_rewritten());
+        assert!(FragmentPast { touched: Some(true), ..new }.may_be_rewritten());
+        assert!(FragmentPast { as_first_written: false, ..new }.may_be_rewritten());
+        let old = FragmentPast { files_then: Some("a"), as_first_written: false, ..new };
+        assert!(!old.may_be_rewritten());
+        assert!(FragmentPast { files_then: Some("b"), ..old }.may_be_rewritten());
+        let unknown = FragmentPast { touched: None, ..new };
+        assert!(unknown.may_be_rewritten());
+        assert!(!FragmentPast { youngest: true, ..unknown }.may_be_rewritten());
     }
 }

@@ -4,7 +4,15 @@ use lance::{Dataset, dataset::transaction::Operation};
 use lance_index_plan::history::IndexEvent;
 use uuid::Uuid;
 
+use std::collections::BTreeMap;
+
+use lance_table::format::IndexMetadata;
+use roaring::RoaringBitmap;
+
 use crate::error::Result;
+
+/// Commits that are read at the most to find out what was changed in place.
+const MOST_COMMITS: u64 = 1000;
 
 /// What the versions after `since`, up to the one that `dataset` is at, did to the segments of
 /// the index. `None` if any of that can't be read.
@@ -28,7 +36,7 @@ pub(crate) async fn events(
         };
         match &transaction.operation {
             Operation::CreateIndex { new_indices, removed_indices } => {
-                let named = |indexes: &[lance_table::format::IndexMetadata]| -> Vec<Uuid> {
+                let named = |indexes: &[IndexMetadata]| -> Vec<Uuid> {
                     let named = indexes.iter().filter(|index| index.name == name);
                     named.map(|index| index.uuid).collect()
                 };
@@ -70,4 +78,58 @@ pub(crate) async fn version_of_job(
         }
     }
     if unread { Err(()) } else { Ok(None) }
+}
+
+/// The fragments that each of the latest commits may have changed in place, by the version it made.
+#[derive(Debug, Default)]
+pub(crate) struct InPlaceChanges {
+    by_version: BTreeMap<u64, RoaringBitmap>,
+    /// Every version after this one is among them.
+    complete_after: u64,
+}
+
+impl InPlaceChanges {
+    /// Reads the commits after `since`, the latest first, as far as they can be read.
+    pub(crate) async fn read(dataset: &Dataset, since: u64) -> Self {
+        let latest = dataset.manifest().version;
+        let mut changes = Self { by_version: BTreeMap::new(), complete_after: latest };
+        let oldest = since.max(latest.saturating_sub(MOST_COMMITS));
+        for version in (oldest + 1..=latest).rev() {
+            let Ok(Some(transaction)) = dataset.read_transaction_by_version(version).await else {
+                break;
+            };
+            let touched = touched(&transaction.operation);
+            if !touched.is_empty() {
+                changes.by_version.insert(version, touched);
+            }
+            changes.complete_after = version - 1;
+        }
+        changes
+    }
+
+    /// Whether a commit after `version` may have changed the fragment in place; `None` if not all
+    /// of them could be read.
+    pub(crate) fn touched_after(&self, version: u64, fragment: u32) -> Option<bool> {
+        let mut after = self.by_version.range(version + 1..);
+        (self.complete_after <= version)
+            .then(|| after.any(|(_, touched)| touched.contains(fragment)))
+    }
+}
+
+fn touched(operation: &Operation) -> RoaringBitmap {
+    let ids = |ids: &mut dyn Iterator<Item = u64>| ids.map(|id| id as u32).collect();
+    match operation {
+        // Without modified fields, rows were only deleted from these fragments.
+        Operation::Update { updated_fragments, fields_modified, .. }
+            if !fields_modified.is_empty() =>
+        {
+            ids(&mut updated_fragments.iter().map(|fragment| fragment.id))
+        }
+        Operation::Merge { fragments, .. } => ids(&mut fragments.iter().map(|f| f.id)),
+        Operation::DataReplacement { replacements } => {
+            ids(&mut replacements.iter().map(|replacement| replacement.0))
+        }
+        Operation::DataOverlay { groups } => ids(&mut groups.iter().map(|g| g.fragment_id)),
+        _ => RoaringBitmap::new(),
+    }
 }

@@ -12,12 +12,12 @@ use lance::{
 };
 use lance_index_plan::{
     snapshot::{RowOrigins, SourceVersion},
-    stale::innocent_by_looks,
+    stale::FragmentPast,
 };
 use lance_table::format::{Fragment, IndexMetadata};
 use roaring::RoaringBitmap;
 
-use super::{fields, versions};
+use super::{fields, history::InPlaceChanges, versions};
 use crate::error::{Error, Result};
 
 /// Manifests that are read at the same time.
@@ -81,63 +81,77 @@ pub(crate) fn source(dataset: &Dataset) -> SourceVersion {
 /// rewrite of the column has replaced since; see
 /// [`SegmentSnapshot::rewritten`](lance_index_plan::snapshot::SegmentSnapshot::rewritten).
 ///
-/// Reads, at most once each, the manifests that segments were built at, and only where a fragment
-/// doesn't look as if it had never been touched.
+/// Reads the commits since the newest segment was built, and, where a fragment isn't younger than
+/// all segments, the manifests that they were built at.
 pub(crate) async fn rewritten(
     dataset: &Dataset,
     field_id: i32,
     segments: &[&IndexMetadata],
 ) -> Result<Vec<RoaringBitmap>> {
-    let schema = dataset.schema();
-    let ids = fields::related_ids(schema, field_id);
-    // Lance withdraws a rewritten fragment from the segments that cover it, but for nested columns.
-    let check_covered = fields::is_nested(schema, field_id);
     let covered = segments
         .iter()
         .filter_map(|segment| segment.fragment_bitmap.as_ref())
         .fold(RoaringBitmap::new(), |all, declared| all | declared);
-    let suspects = |segment: &IndexMetadata| -> Vec<(&Fragment, bool)> {
-        let Some(declared) = segment.fragment_bitmap.as_ref() else {
-            return Vec::new();
-        };
-        let suspicious = |fragment: &&Fragment| {
-            let id = fragment.id as u32;
-            let untouched = fields::as_first_written(fragment);
-            if declared.contains(id) {
-                check_covered && !untouched
-            } else {
-                !covered.contains(id) && !innocent_by_looks(id, untouched, declared)
-            }
-        };
-        let fragments = dataset.fragments().iter().filter(suspicious);
-        fragments.map(|fragment| (fragment, declared.contains(fragment.id as u32))).collect()
-    };
-    let suspects: Vec<_> = segments.iter().map(|segment| suspects(segment)).collect();
-
-    let wanted: BTreeSet<u64> = segments
+    let uncovered: Vec<&Fragment> = dataset
+        .fragments()
         .iter()
-        .zip(&suspects)
-        .filter(|(_, suspects)| !suspects.is_empty())
-        .map(|(segment, _)| segment.dataset_version)
+        .filter(|fragment| !covered.contains(fragment.id as u32))
         .collect();
-    let history: BTreeMap<u64, BTreeMap<u32, Arc<str>>> = at_versions(dataset, wanted)
+    // Lance withdraws a rewritten fragment from the segments that cover it, but for nested columns.
+    let nested = fields::is_nested(dataset.schema(), field_id);
+    let doubtful: Vec<&Fragment> = dataset
+        .fragments()
+        .iter()
+        .filter(|fragment| nested && covered.contains(fragment.id as u32))
+        .filter(|fragment| !fields::as_first_written(fragment))
+        .collect();
+    let versions: BTreeSet<u64> = segments.iter().map(|segment| segment.dataset_version).collect();
+    let (Some(newest), false) =
+        (versions.last().copied(), uncovered.is_empty() && doubtful.is_empty())
+    else {
+        return Ok(vec![RoaringBitmap::new(); segments.len()]);
+    };
+
+    let at_newest = versions::if_still_there(dataset, newest).await?;
+    let youngest_then = at_newest.as_ref().map(|then| then.manifest().max_fragment_id);
+    let younger = |fragment: &&Fragment| {
+        youngest_then.is_some_and(|youngest| Some(fragment.id as u32) > youngest)
+    };
+    let all_younger = uncovered.iter().all(younger) && doubtful.is_empty();
+    let since = if all_younger { newest } else { versions.first().copied().unwrap_or(newest) };
+    let changes = InPlaceChanges::read(dataset, since).await;
+    let read = if all_younger { BTreeSet::new() } else { versions };
+    let history: BTreeMap<u64, BTreeMap<u32, Arc<str>>> = at_versions(dataset, read)
         .await?
         .iter()
         .map(|then| (then.manifest().version, files_by_fragment(then, field_id)))
         .collect();
 
-    let found = segments.iter().zip(suspects).map(|(segment, suspects)| {
-        let then = history.get(&segment.dataset_version);
-        let differs = |(fragment, is_covered): &(&Fragment, bool)| {
-            let before = then.and_then(|then| then.get(&(fragment.id as u32)));
-            match before {
-                Some(before) => *before != fields::files_of(fragment, &ids),
-                // Of a fragment that it doesn't cover, the segment may know anything; one that it
-                // covers is taken as Lance takes it.
-                None => !is_covered,
-            }
+    let ids = fields::related_ids(dataset.schema(), field_id);
+    let found = segments.iter().map(|segment| {
+        let version = segment.dataset_version;
+        let declared = segment.fragment_bitmap.as_ref();
+        let past = |fragment: &&Fragment| {
+            let id = fragment.id as u32;
+            let files_now = fields::files_of(fragment, &ids);
+            let files_then = history.get(&version).and_then(|then| then.get(&id));
+            let since = if younger(&fragment) { newest } else { version };
+            let past = FragmentPast {
+                files_now: &files_now,
+                files_then: files_then.map(AsRef::as_ref),
+                as_first_written: fields::as_first_written(fragment),
+                touched: changes.touched_after(since, id),
+                youngest: declared.and_then(RoaringBitmap::max).is_none_or(|newest| id > newest),
+            };
+            (past.may_be_rewritten(), files_then.is_some())
         };
-        suspects.into_iter().filter(differs).map(|(fragment, _)| fragment.id as u32).collect()
+        let rewritten = uncovered.iter().filter(|fragment| past(fragment).0);
+        // One that it covers is taken as Lance takes it, unless its files are known to differ.
+        let outdated = doubtful.iter().filter(|fragment| {
+            declared.is_some_and(|declared| declared.contains(fragment.id as u32))
+                && past(fragment) == (true, true)
+        });
+        rewritten.chain(outdated).map(|fragment| fragment.id as u32).collect()
     });
     Ok(found.collect())
 }
