@@ -71,6 +71,11 @@ impl Error {
         Self { kind: ErrorKind::Failed, message, source: Some(Box::new(source)) }
     }
 
+    /// An attempt of which an engine can't say how it ended.
+    pub fn lost(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Failed, message)
+    }
+
     /// One error for the indexes of a statement that failed, by name; `None` if none did.
     pub(crate) fn of_several(failures: &[(String, Self)]) -> Option<Self> {
         let (_, first) = failures.first()?;

@@ -94,7 +94,8 @@ impl WorkExecutor for LocalExecutor {
     }
 }
 
-fn panicked(payload: &(dyn std::any::Any + Send)) -> Error {
+/// What a caught panic had to say.
+pub(crate) fn panicked(payload: &(dyn std::any::Any + Send)) -> Error {
     let text = payload.downcast_ref::<&str>().map(|text| (*text).to_string());
     let text = text.or_else(|| payload.downcast_ref::<String>().cloned());
     Error::internal(format!("a work unit panicked: {}", text.unwrap_or_default()))

@@ -231,7 +231,7 @@ impl Driver {
                 .collect();
             match publish::publish(&anchor, added.clone(), removed).await? {
                 Publication::Done(committed) => {
-                    let report = self.read_back(&committed, built, &accepted, &now).await?;
+                    let report = self.read_back(&committed, built, &accepted).await?;
                     // A segment that lost all its fragments while it was built.
                     built.retain(|built| !added.iter().any(|a| a.uuid == built.metadata.uuid));
                     discard(&committed, built).await;
@@ -312,7 +312,6 @@ impl Driver {
         committed: &Dataset,
         built: &[Built],
         accepted: &Acceptance,
-        before: &IndexSnapshot,
     ) -> Result<MaintenanceReport> {
         let name = &self.plan.definition.name;
         let mut established = RoaringBitmap::new();
@@ -358,17 +357,12 @@ impl Driver {
                 format_ranges(&missing)
             );
         }
-        let rewritten = |uuid: &Uuid| {
-            let segment = before.segments().iter().find(|segment| segment.uuid == *uuid);
-            let declared = segment.and_then(|segment| segment.declared.as_ref());
-            declared.is_none_or(|declared| !declared.is_disjoint(&before.live()))
-        };
+        let rewritten = accepted.removed.iter().filter(|uuid| self.plan.supersedes(**uuid));
         Ok(MaintenanceReport {
             index_name: name.clone(),
             fragments_indexed: established.len(),
             segments_added: accepted.added.len() as u64,
-            segments_rewritten: accepted.removed.iter().filter(|uuid| rewritten(uuid)).count()
-                as u64,
+            segments_rewritten: rewritten.count() as u64,
             version: committed.manifest().version,
         })
     }

@@ -1,4 +1,4 @@
-use std::{fmt, sync::Arc, time::Duration};
+use std::{fmt, panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
 use backon::{ExponentialBuilder, Retryable};
 use datafusion::{
@@ -12,12 +12,13 @@ use datafusion::{
         stream::RecordBatchStreamAdapter,
     },
 };
+use futures::FutureExt;
 use lance_index_plan::plan::MaintenancePlan;
 
 use super::outcome::{self, Failure, WorkOutcome};
 use crate::{
     error::{Error, Result},
-    executor::{SessionExecutor, WorkAttempt},
+    executor::{SessionExecutor, WorkAttempt, panicked},
     settings::RunSettings,
     store::build,
     target::Target,
@@ -187,7 +188,9 @@ async fn run_attempt(
         result: Err(Failure::new(message, true)),
     };
     let name = executor.0.name();
-    match tokio::time::timeout(timeout, executor.0.run(attempt, context)).await {
+    let running = AssertUnwindSafe(executor.0.run(attempt, context)).catch_unwind();
+    let answered = tokio::time::timeout(timeout, running).await;
+    match answered.map(|answered| answered.unwrap_or_else(|panic| Err(panicked(panic.as_ref())))) {
         Ok(Ok(outcome)) if outcome.work_id != work_id => Err(lost(
             format!("executor {name} answered for unit {} instead", outcome.work_id),
             outcome.elapsed,

@@ -1,0 +1,219 @@
+//! What statements read.
+
+use std::{
+    fmt,
+    ops::Range,
+    sync::{Arc, Mutex},
+};
+
+use async_trait::async_trait;
+use datafusion_lance_index::table::LanceTable;
+use futures::stream::BoxStream;
+use lance::dataset::builder::DatasetBuilder;
+use lance_io::object_store::{ObjectStoreParams, WrappingObjectStore};
+use object_store::{
+    CopyOptions, GetOptions, GetResult, ListResult, MultipartUpload, ObjectMeta, ObjectStore,
+    PutMultipartOptions, PutOptions, PutPayload, PutResult, Result, list::PaginatedListStore,
+    path::Path,
+};
+
+use crate::support::{Table, config, half_and_half, letters, session};
+
+/// Notes the path of every read.
+#[derive(Debug, Default, Clone)]
+struct Reads(Arc<Mutex<Vec<String>>>);
+
+impl Reads {
+    fn note(&self, path: &Path) {
+        self.0.lock().unwrap().push(path.to_string());
+    }
+
+    fn take(&self) -> Vec<String> {
+        std::mem::take(&mut *self.0.lock().unwrap())
+    }
+}
+
+impl WrappingObjectStore for Reads {
+    fn wrap(&self, _: &str, original: Arc<dyn ObjectStore>) -> Arc<dyn ObjectStore> {
+        Arc::new(Noting { reads: self.clone(), original })
+    }
+
+    fn wrap_paginated(
+        &self,
+        _: &str,
+        original: Arc<dyn PaginatedListStore>,
+    ) -> Option<Arc<dyn PaginatedListStore>> {
+        Some(original)
+    }
+}
+
+#[derive(Debug)]
+struct Noting {
+    reads: Reads,
+    original: Arc<dyn ObjectStore>,
+}
+
+impl fmt::Display for Noting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Noting({})", self.original)
+    }
+}
+
+#[async_trait]
+impl ObjectStore for Noting {
+    async fn put_opts(&self, to: &Path, data: PutPayload, how: PutOptions) -> Result<PutResult> {
+        self.original.put_opts(to, data, how).await
+    }
+
+    async fn put_multipart_opts(
+        &self,
+        to: &Path,
+        how: PutMultipartOptions,
+    ) -> Result<Box<dyn MultipartUpload>> {
+        self.original.put_multipart_opts(to, how).await
+    }
+
+    async fn get_opts(&self, from: &Path, how: GetOptions) -> Result<GetResult> {
+        self.reads.note(from);
+        self.original.get_opts(from, how).await
+    }
+
+    async fn get_ranges(&self, from: &Path, ranges: &[Range<u64>]) -> Result<Vec<bytes::Bytes>> {
+        self.reads.note(from);
+        self.original.get_ranges(from, ranges).await
+    }
+
+    fn delete_stream(
+        &self,
+        paths: BoxStream<'static, Result<Path>>,
+    ) -> BoxStream<'static, Result<Path>> {
+        self.original.delete_stream(paths)
+    }
+
+    fn list(&self, prefix: Option<&Path>) -> BoxStream<'static, Result<ObjectMeta>> {
+        self.original.list(prefix)
+    }
+
+    async fn list_with_delimiter(&self, prefix: Option<&Path>) -> Result<ListResult> {
+        self.original.list_with_delimiter(prefix).await
+    }
+
+    async fn copy_opts(&self, from: &Path, to: &Path, how: CopyOptions) -> Result<()> {
+        self.original.copy_opts(from, to, how).await
+    }
+}
+
+/// The table in a session of its own that notes what it reads, with nothing cached.
+async fn noting(table: &Table) -> (datafusion::prelude::SessionContext, Reads) {
+    let reads = Reads::default();
+    // This scheme goes through the object store, as a remote one does.
+    let uri = table.uri.replacen('/', "file-object-store:///", 1);
+    let params = ObjectStoreParams {
+        object_store_wrapper: Some(Arc::new(reads.clone())),
+        ..Default::default()
+    };
+    let dataset = DatasetBuilder::from_uri(uri).with_store_params(params).load().await.unwrap();
+    let session = session(config());
+    session.register_table("t", Arc::new(LanceTable::new(dataset))).unwrap();
+    (session, reads)
+}
+
+async fn run(session: &datafusion::prelude::SessionContext, sql: &str) {
+    use datafusion_lance_index::session::SessionContextExt;
+    session.lance_sql(sql).await.unwrap().collect().await.unwrap();
+}
+
+async fn data_files(table: &Table, fragment: usize) -> Vec<String> {
+    let dataset = table.open().await;
+    let fragment = dataset.get_fragment(fragment).unwrap();
+    fragment.metadata().files.iter().map(|file| file.path.clone()).collect()
+}
+
+#[tokio::test]
+async fn refresh_reads_the_data_of_unindexed_fragments_only() {
+    for (method, column) in [
+        ("btree", "id"),
+        ("bitmap", "cat"),
+        ("label_list", "tags"),
+        ("ngram", "txt"),
+        ("zonemap", "id"),
+        ("bloomfilter", "id"),
+        ("fts", "txt"),
+        ("fm", "txt"),
+    ] {
+        for stable_row_ids in [true, false] {
+            let table = Table::new(&[half_and_half(), half_and_half()], stable_row_ids).await;
+            table.sql(&format!("CREATE INDEX i ON t USING {method} ({column})")).await;
+            table.delete("id = 3").await;
+            table.append(letters(100..150, |_| "C")).await;
+            let covered = [data_files(&table, 0).await, data_files(&table, 1).await].concat();
+            let new = data_files(&table, 2).await;
+            let (session, reads) = noting(&table).await;
+            run(&session, "ALTER TABLE t REFRESH INDEX i").await;
+            let paths = reads.take();
+            let touched = |files: &[String]| {
+                paths.iter().any(|path| files.iter().any(|file| path.ends_with(file.as_str())))
+            };
+            assert!(touched(&new), "{method}: {paths:?}");
+            assert!(!touched(&covered), "{method}: {paths:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn refresh_with_nothing_to_do_reads_manifests_and_writes_nothing() {
+    let table = Table::new(&[half_and_half()], true).await;
+    table.sql("CREATE INDEX i ON t USING bitmap (cat); CREATE INDEX j ON t (id)").await;
+    let version = table.version().await;
+    let (session, reads) = noting(&table).await;
+    run(&session, "ALTER TABLE t REFRESH INDEXES").await;
+    for path in reads.take() {
+        assert!(path.contains("_versions") || path.contains("_transactions"), "{path}");
+    }
+    assert_eq!(table.version().await, version);
+}
+
+#[tokio::test]
+async fn show_reads_manifests_only() {
+    let table = Table::new(&[letters(0..2, |_| "A")], false).await;
+    many_fragments(&table, 2000).await;
+    for i in 0..20 {
+        table.sql(&format!("CREATE INDEX i{i} ON t USING zonemap (id)")).await;
+    }
+    table.append(letters(0..2, |_| "B")).await;
+    let (session, reads) = noting(&table).await;
+    for statement in ["SHOW INDEXES FROM t", "SHOW INDEX SEGMENTS FROM t", "SHOW INDEX FROM t"] {
+        run(&session, statement).await;
+    }
+    let paths = reads.take();
+    assert!(paths.iter().all(|path| path.contains("_versions")), "{paths:?}");
+    // However many fragments and indexes there are: for each statement the hint of the latest
+    // version, the manifest, the look for a newer one, the list of indexes.
+    assert!(paths.len() <= 3 * 7, "{paths:?}");
+}
+
+/// Adds fragments of two rows, many in a commit.
+async fn many_fragments(table: &Table, count: usize) {
+    let batch = letters(0..count as i64 * 2, |_| "A");
+    let reader = arrow::array::RecordBatchIterator::new([Ok(batch.clone())], batch.schema());
+    let params = lance::dataset::WriteParams {
+        mode: lance::dataset::WriteMode::Append,
+        max_rows_per_file: 2,
+        max_rows_per_group: 2,
+        ..Default::default()
+    };
+    lance::Dataset::write(reader, &table.uri, Some(params)).await.unwrap();
+    assert!(table.open().await.get_fragments().len() >= count);
+}
+
+#[tokio::test]
+async fn c23_nothing_is_left_on_disk_by_repetition() {
+    let table = Table::new(&[letters(0..1, |_| "A")], false).await;
+    table.sql("CREATE INDEX i ON t (id)").await;
+    let version = table.version().await;
+    for _ in 0..3 {
+        table.sql("ALTER TABLE t REFRESH INDEX i").await;
+    }
+    assert_eq!(table.version().await, version);
+    assert_eq!(std::fs::read_dir(format!("{}/_indices", table.uri)).unwrap().count(), 1);
+}

@@ -1,0 +1,94 @@
+//! Tables and indexes made by other Lance clients, old ones among them.
+
+use arrow::{array::AsArray, datatypes::Int64Type};
+use futures::TryStreamExt;
+use lance_index::scalar::FullTextSearchQuery;
+
+use crate::support::Table;
+
+/// The `id` of the rows whose text has the word, found by the full-text index.
+pub async fn full_text(table: &Table, column: &str, word: &str) -> Vec<i64> {
+    let dataset = table.open().await;
+    let query = FullTextSearchQuery::new(word.to_string());
+    let query = query.with_column(column.to_string()).unwrap();
+    let mut scan = dataset.scan();
+    scan.full_text_search(query).unwrap().project(&["id"]).unwrap();
+    let batches: Vec<_> = scan.try_into_stream().await.unwrap().try_collect().await.unwrap();
+    let ids = batches.iter().flat_map(|batch| {
+        batch.column_by_name("id").unwrap().as_primitive::<Int64Type>().values().to_vec()
+    });
+    let mut ids: Vec<i64> = ids.collect();
+    ids.sort();
+    ids
+}
+
+const WORDS: [&str; 16] = [
+    "amber", "birch", "cedar", "drift", "ember", "flint", "grotto", "heron", "inlet", "knoll",
+    "lotus", "maroon", "north", "otter", "quartz", "raven",
+];
+
+/// Whether row `i` of the fixtures has the word in `txt`; see the rule in their README.
+fn has_word(i: usize, word: &str) -> bool {
+    (0..3 + i % 4).any(|k| WORDS[(7 * i + 5 * k + i / 11) % 16] == word)
+}
+
+#[tokio::test]
+async fn indexes_of_every_client_are_refreshed_with_their_own_parameters() {
+    for version in
+        ["0.20.0", "0.26.1", "0.30.0", "0.36.0", "0.39.0", "1.0.4", "4.0.2", "9.0.1", "14.0.2"]
+    {
+        let table = Table::fixture(&format!("pylance-{version}")).await;
+        table.sql("ALTER TABLE t REFRESH INDEXES").await;
+        let due = "SHOW INDEXES FROM t";
+        let listed = table.print(due).await;
+        assert!(!listed.contains("refresh due"), "{version}\n{listed}");
+        for (index, predicate) in [
+            ("id_btree", "id >= 50 AND id < 130"),
+            ("id_btree", "id = 150"),
+            ("cat_bitmap", "cat = 'alpha'"),
+            ("cat_bitmap", "cat IN ('beta', 'delta')"),
+            ("tags_labels", "array_has(tags, 't2')"),
+            ("tags_labels", "NOT array_has(tags, 't2')"),
+            ("name_ngram", "contains(name, 'amber')"),
+            ("ts_zonemap", "ts > '2020-09-16T00:00:00'"),
+            ("x_bloom", "x = 9.25"),
+        ] {
+            if listed.contains(index) {
+                let rows = table.oracle(index, predicate).await;
+                assert!(rows > 0, "{version} {predicate}");
+            }
+        }
+        for word in ["otter", "amber"] {
+            let truth: Vec<i64> =
+                (0..180).filter(|i| has_word(*i, word)).map(|i| i as i64).collect();
+            assert_eq!(full_text(&table, "txt", word).await, truth, "{version} {word}");
+        }
+        if listed.contains("ts_zonemap") {
+            let stated = "ALTER TABLE t REFRESH INDEX ts_zonemap WITH (rows_per_zone = 16)";
+            table.sql(stated).await;
+            let other = "ALTER TABLE t REFRESH INDEX ts_zonemap WITH (rows_per_zone = 17)";
+            let error = table.error(other).await;
+            assert!(error.contains("was built with rows_per_zone = 16, not 17"), "{error}");
+        }
+        let stated =
+            "ALTER TABLE t REFRESH INDEX txt_fts WITH (base_tokenizer = whitespace, stem = false)";
+        table.sql(stated).await;
+        let version_before = table.version().await;
+        table.sql("ALTER TABLE t REFRESH INDEXES").await;
+        assert_eq!(table.version().await, version_before, "{version}");
+    }
+}
+
+#[tokio::test]
+async fn a_segment_of_another_format_takes_the_whole_index_and_explain_says_why() {
+    let table = Table::fixture("pylance-0.36.0").await;
+    let plan = table.print("EXPLAIN ALTER TABLE t REFRESH INDEX id_btree").await;
+    assert!(
+        plan.contains("its format /lance.index.pb.BTreeIndexDetails can't stand beside"),
+        "{plan}"
+    );
+    let rewritten =
+        table.reported("ALTER TABLE t REFRESH INDEX id_btree", "segments_rewritten").await;
+    assert_eq!(rewritten, 1);
+    assert_eq!(table.segments("id_btree").await, [vec![0, 1, 2]]);
+}

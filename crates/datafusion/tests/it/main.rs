@@ -1,0 +1,9 @@
+//! Index maintenance against tables that other writers of Lance made and change.
+
+mod cost;
+mod executors;
+mod foreign;
+mod races;
+mod stale;
+mod support;
+mod types;
