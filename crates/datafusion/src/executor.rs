@@ -10,7 +10,7 @@ use crate::{
     error::{Error, Result},
     physical::outcome::WorkOutcome,
     store::build,
-    target::Target,
+    table::Target,
 };
 
 /// Runs one attempt somewhere. `Ok`: the worker answered, perhaps with a failure. `Err`: the
@@ -77,7 +77,7 @@ impl WorkExecutor for LocalExecutor {
         let WorkAttempt { target, read_version, definition, unit, number } = attempt;
         let (work_id, rows) = (unit.work_id, unit.rows);
         let task = SpawnedTask::spawn(async move {
-            build::build(target.dataset(), read_version, &definition, &unit).await
+            build::build(target.table(), read_version, &definition, &unit).await
         });
         let built = match task.join().await {
             Ok(built) => built,
@@ -89,7 +89,7 @@ impl WorkExecutor for LocalExecutor {
             attempt: number,
             rows,
             elapsed: started.elapsed(),
-            result: built.map(|segment| build::encode(&segment)).map_err(Into::into),
+            result: built.map(|segment| segment.encode()).map_err(Into::into),
         })
     }
 }

@@ -14,6 +14,5 @@ pub mod session;
 pub mod settings;
 mod store;
 pub mod table;
-pub mod target;
 
 pub use physical::outcome::{Failure, WorkOutcome};

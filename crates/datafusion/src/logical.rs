@@ -17,7 +17,7 @@ use lance_index_plan::plan::{Action, MaintenancePlan, Parallelism};
 
 use crate::{
     physical::{report, show::Show},
-    target::Target,
+    table::Target,
 };
 
 /// `CREATE INDEX` and `REFRESH`: what is to be done to each index of the statement.
@@ -89,7 +89,7 @@ impl Maintain {
             Action::Replace => "CREATE OR REPLACE INDEX",
             Action::Refresh => "REFRESH",
         };
-        format!("{verb} ON {}", self.target.table())
+        format!("{verb} ON {}", self.target.name())
     }
 }
 
@@ -129,7 +129,7 @@ impl fmt::Display for Statement {
             }
             Self::Drop(DropIndex { target, index, exists }) => {
                 let nothing = if *exists { "" } else { ", nothing to do" };
-                write!(f, "DropIndex: {index} ON {}{nothing}", target.table())
+                write!(f, "DropIndex: {index} ON {}{nothing}", target.name())
             }
             Self::Show(show) => write!(f, "{show}"),
         }

@@ -28,10 +28,8 @@ use crate::{
     store::{
         definition, fields,
         indexes::{Indexes, is_system_name},
-        snapshot,
     },
-    table::LanceTable,
-    target::Target,
+    table::{LanceTable, Target},
 };
 
 /// The plan of a statement.
@@ -56,7 +54,7 @@ pub(crate) async fn lower(
         IndexStatement::ShowIndexSegments(show) => {
             let index = match &show.index {
                 Some(ident) => {
-                    Some(index_name(&Indexes::read(target.dataset()).await?, &target, ident)?)
+                    Some(index_name(&Indexes::read(target.table()).await?, &target, ident)?)
                 }
                 None => None,
             };
@@ -98,15 +96,15 @@ async fn target(state: &SessionState, name: &ObjectName) -> DataFusionResult<Tar
     let Some(table) = provider.downcast_ref::<LanceTable>() else {
         return Err(Error::invalid(format!("table '{name}' is not a Lance table")).into());
     };
-    let dataset = table.latest().await?;
-    Ok(Target::new(name.to_string(), dataset.as_ref().clone()))
+    let latest = table.latest().await?;
+    Ok(Target::new(name.to_string(), latest.as_ref().clone()))
 }
 
 /// The exact name of the index that a statement means.
 fn index_name(indexes: &Indexes, target: &Target, ident: &Ident) -> Result<String> {
     refuse_system_name(ident)?;
     let names = indexes.names();
-    let what = format!("index on table {}", target.table());
+    let what = format!("index on table {}", target.name());
     Ok(names[pick(ident, &names, &what)?].to_string())
 }
 
@@ -138,22 +136,20 @@ async fn lower_create(
     }
     let index_type = method(create)?;
     let options = CreateOptions::try_new(&create.options, index_type)?;
-    let dataset = target.dataset();
+    let table = target.table();
     let name = match create.index.quote_style {
         Some(_) => create.index.value.clone(),
         None => create.index.value.to_lowercase(),
     };
-    let field = fields::resolve(dataset.schema(), &create.column)?;
-    let stable_row_ids = dataset.manifest().uses_stable_row_ids();
-    let definition =
-        snapshot::requested(&name, field, index_type, &options.parameters, stable_row_ids)?;
+    let field = fields::resolve(table, &create.column)?;
+    let definition = definition::requested(table, &name, field, index_type, &options.parameters)?;
     let parallelism = Parallelism { num_segments: options.num_segments, target_partitions };
     let action = if create.or_replace { Action::Replace } else { Action::Create };
-    let exists = Indexes::read(dataset).await?.names().contains(&name.as_str());
+    let exists = Indexes::read(table).await?.names().contains(&name.as_str());
     let plan = if exists && create.if_not_exists {
         tracing::info!("index '{name}' exists already; nothing was done");
         MaintenancePlan {
-            read_version: dataset.manifest().version,
+            read_version: table.number(),
             action,
             definition,
             segments: Vec::new(),
@@ -162,9 +158,9 @@ async fn lower_create(
             retired: Vec::new(),
         }
     } else {
-        definition::check_supported(dataset, &definition)?;
+        definition::check_supported(table, &definition)?;
         let (replace, train) = (create.or_replace, options.train);
-        planning::create(dataset, definition, replace, train, parallelism).await?.0
+        planning::create(table, definition, replace, train, parallelism).await?.0
     };
     let jobs = vec![IndexJob::Run { plan: Arc::new(plan), parallelism }];
     Ok(Maintain { target, action, jobs })
@@ -198,7 +194,7 @@ async fn lower_refresh(
     refresh: &RefreshIndex,
     target_partitions: usize,
 ) -> Result<Maintain> {
-    let indexes = Indexes::read(target.dataset()).await?;
+    let indexes = Indexes::read(target.table()).await?;
     let (names, one) = match &refresh.target {
         IndexTarget::One(ident) => (vec![index_name(&indexes, &target, ident)?], true),
         IndexTarget::All => (indexes.names().into_iter().map(str::to_string).collect(), false),
@@ -233,16 +229,16 @@ async fn plan_refresh(
     };
     let num_segments = options.as_ref().and_then(|options| options.num_segments);
     let parallelism = Parallelism { num_segments, target_partitions };
-    let (plan, _) = planning::refresh(target.dataset(), index, None, parallelism).await?;
+    let (plan, _) = planning::refresh(target.table(), index, None, parallelism).await?;
     if let Some(options) = options.filter(RefreshOptions::states_parameters) {
-        let parameters = planning::parameters(target.dataset(), &plan.definition).await?;
+        let parameters = definition::inherited_parameters(target.table(), &plan.definition).await?;
         options.check_stated(index, &parameters)?;
     }
     Ok(IndexJob::Run { plan: Arc::new(plan), parallelism })
 }
 
 async fn lower_drop(target: Arc<Target>, drop: &DropIndex) -> Result<logical::DropIndex> {
-    let indexes = Indexes::read(target.dataset()).await?;
+    let indexes = Indexes::read(target.table()).await?;
     match index_name(&indexes, &target, &drop.index) {
         Ok(index) => Ok(logical::DropIndex { target, index, exists: true }),
         Err(_) if drop.if_exists && !is_system_name(&drop.index.value) => {

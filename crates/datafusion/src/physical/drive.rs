@@ -8,14 +8,12 @@ use datafusion::{
     physical_plan::{ExecutionPlan, ExecutionPlanProperties},
 };
 use futures::{StreamExt, TryStreamExt};
-use lance::Dataset;
 use lance_index_plan::{
     accept::{Acceptance, Rejected, Rejection, SegmentOutcome, accept},
     coverage::format_ranges,
     plan::{Action, MaintenancePlan, Parallelism, build_on},
-    snapshot::{IndexSnapshot, SegmentSnapshot},
+    snapshot::IndexSnapshot,
 };
-use lance_table::format::IndexMetadata;
 use roaring::RoaringBitmap;
 use uuid::Uuid;
 
@@ -30,14 +28,13 @@ use crate::{
     planning,
     settings::RunSettings,
     store::{
-        build, history,
-        indexes::Indexes,
-        lineage,
+        build::BuiltSegment,
+        history,
         publish::{self, Publication},
         snapshot::{self, Subject},
-        versions,
+        version::TableVersion,
     },
-    target::Target,
+    table::Target,
 };
 
 /// Drives one index of a statement.
@@ -57,7 +54,7 @@ pub(crate) struct Driver {
 #[derive(Debug, Clone)]
 struct Built {
     outcome: SegmentOutcome,
-    metadata: IndexMetadata,
+    segment: BuiltSegment,
 }
 
 /// How far a plan got.
@@ -79,7 +76,7 @@ impl Driver {
         let mut built = Vec::new();
         let done = self.run_plans(&mut built).await;
         if done.as_ref().is_err_and(|error| error.kind() != ErrorKind::OutcomeUnknown) {
-            discard(self.target.dataset(), &built).await;
+            discard(self.target.table(), &built).await;
         }
         done
     }
@@ -119,13 +116,13 @@ impl Driver {
         Subject { name: &definition.name, field_id: Some(definition.field.id), format }
     }
 
-    async fn snapshot(&self, dataset: &Dataset) -> Result<IndexSnapshot> {
+    async fn snapshot(&self, table: &TableVersion) -> Result<IndexSnapshot> {
         match self.plan.action {
-            Action::Refresh => snapshot::read(dataset, self.subject(None)).await,
+            Action::Refresh => snapshot::read(table, self.subject(None)).await,
             Action::Create | Action::Replace => {
                 let definition = &self.plan.definition;
                 let field_id = Some(definition.field.id);
-                snapshot::read_to_replace(dataset, &definition.name, field_id).await
+                snapshot::read_to_replace(table, &definition.name, field_id).await
             }
         }
     }
@@ -136,7 +133,7 @@ impl Driver {
         if partitions == 0 {
             return Ok(());
         }
-        let at_plan = versions::at(self.target.dataset(), self.plan.read_version).await?;
+        let at_plan = self.target.table().at(self.plan.read_version).await?;
         let planned = self.snapshot(&at_plan).await?;
         let concurrency = self.settings.max_concurrent_units.min(self.executor.0.slots()).max(1);
         let units: Vec<_> = (0..partitions).map(|at| self.run_partition(at)).collect();
@@ -145,11 +142,11 @@ impl Driver {
         while let Some(outcome) = units.next().await {
             let segment = outcome.and_then(|outcome| {
                 let bytes = segment_of(&self.plan.definition.name, &outcome)?;
-                Ok((outcome.work_id, build::decode(&bytes)?))
+                Ok((outcome.work_id, BuiltSegment::decode(&bytes)?))
             });
             match segment {
-                Ok((work_id, metadata)) => {
-                    built.push(self.accept_input(work_id, metadata, &at_plan, &planned));
+                Ok((work_id, segment)) => {
+                    built.push(accept_input(work_id, segment, &at_plan, &planned));
                 }
                 // The first failure ends the statement; dropping the others stops them.
                 Err(error) => {
@@ -185,35 +182,12 @@ impl Driver {
         }
     }
 
-    fn accept_input(
-        &self,
-        work_id: u32,
-        metadata: IndexMetadata,
-        at_plan: &Dataset,
-        planned: &IndexSnapshot,
-    ) -> Built {
-        let stable_row_ids = at_plan.manifest().uses_stable_row_ids();
-        let segment = SegmentSnapshot {
-            source: Some(Arc::new(lineage::source(at_plan))),
-            ..snapshot::segment(&metadata, stable_row_ids)
-        };
-        let fragments = metadata.fragment_bitmap.iter().flatten();
-        let files = |id| Some((id, planned.fragment(id)?.field_files.clone()));
-        let outcome = SegmentOutcome {
-            work_id,
-            segment,
-            field_id: metadata.keyed_field().unwrap_or(-1),
-            field_files: fragments.filter_map(files).collect(),
-        };
-        Built { outcome, metadata }
-    }
-
     /// Accepts what was built against the latest version, and publishes it in one commit.
     async fn publish(&self, built: &mut Vec<Built>, conflicts: &mut Conflicts) -> Result<Progress> {
         let name = &self.plan.definition.name;
-        let mut anchor = versions::at(self.target.dataset(), self.plan.read_version).await?;
+        let mut anchor = self.target.table().at(self.plan.read_version).await?;
         loop {
-            let latest = versions::latest(self.target.dataset()).await?;
+            let latest = self.target.table().latest().await?;
             let now = self.snapshot(&latest).await?;
             let events = history::events(&latest, self.plan.read_version, name).await?;
             let outcomes: Vec<_> = built.iter().map(|built| built.outcome.clone()).collect();
@@ -221,19 +195,13 @@ impl Driver {
                 Ok(accepted) => accepted,
                 Err(rejected) => return self.after_rejection(rejected, built),
             };
-            let added = manifest_entries(built, &accepted);
-            let removed: Vec<IndexMetadata> = Indexes::read(&latest)
-                .await?
-                .segments(name)
-                .iter()
-                .filter(|segment| accepted.removed.contains(&segment.uuid))
-                .cloned()
-                .collect();
-            match publish::publish(&anchor, added.clone(), removed).await? {
+            let added = as_accepted(built, &accepted);
+            let sent = publish::publish(&anchor, &latest, name, &added, &accepted.removed);
+            match sent.await? {
                 Publication::Done(committed) => {
                     let report = self.read_back(&committed, built, &accepted).await?;
                     // A segment that lost all its fragments while it was built.
-                    built.retain(|built| !added.iter().any(|a| a.uuid == built.metadata.uuid));
+                    built.retain(|built| !added.iter().any(|a| a.uuid() == built.segment.uuid()));
                     discard(&committed, built).await;
                     return Ok(Progress::Done(report));
                 }
@@ -264,7 +232,7 @@ impl Driver {
             Rejection::OtherFormat { uuid } => Some(*uuid),
             _ => None,
         });
-        let format = built.iter().find(|built| Some(built.metadata.uuid) == other_format);
+        let format = built.iter().find(|built| Some(built.segment.uuid()) == other_format);
         Ok(Progress::PlanAnew {
             holds: rejected.holds,
             format: format.map(|built| built.outcome.segment.format.clone()),
@@ -278,7 +246,7 @@ impl Driver {
         holds: &[Uuid],
         format: Option<&str>,
     ) -> Result<()> {
-        let latest = versions::latest(self.target.dataset()).await?;
+        let latest = self.target.table().latest().await?;
         let definition = self.plan.definition.clone();
         let (mut plan, now) = match self.plan.action {
             Action::Refresh => {
@@ -296,7 +264,7 @@ impl Driver {
             .collect();
         let used = build_on(&mut plan, &now, &outcomes, self.parallelism);
         let (keep, drop): (Vec<Built>, Vec<Built>) =
-            built.drain(..).partition(|built| used.contains(&built.metadata.uuid));
+            built.drain(..).partition(|built| used.contains(&built.segment.uuid()));
         discard(&latest, &drop).await;
         *built = keep;
         self.plan = Arc::new(plan);
@@ -309,7 +277,7 @@ impl Driver {
     /// indexed, by a commit that came in between, the new segments are removed again.
     async fn read_back(
         &self,
-        committed: &Dataset,
+        committed: &TableVersion,
         built: &[Built],
         accepted: &Acceptance,
     ) -> Result<MaintenanceReport> {
@@ -333,8 +301,8 @@ impl Driver {
             }) && established.iter().all(unchanged);
         }
         if !sound {
-            let added = manifest_entries(built, accepted);
-            let removed = publish::publish(committed, Vec::new(), added).await;
+            let added: Vec<Uuid> = accepted.added.iter().map(|(uuid, _)| *uuid).collect();
+            let removed = publish::publish(committed, committed, name, &[], &added).await;
             let what = format!("the column of index '{name}' was changed during the commit");
             return Err(match removed {
                 Ok(Publication::Done(_)) => {
@@ -363,7 +331,7 @@ impl Driver {
             fragments_indexed: established.len(),
             segments_added: accepted.added.len() as u64,
             segments_rewritten: rewritten.count() as u64,
-            version: committed.manifest().version,
+            version: committed.number(),
         })
     }
 
@@ -400,21 +368,34 @@ impl Conflicts {
     }
 }
 
-fn manifest_entries(built: &[Built], accepted: &Acceptance) -> Vec<IndexMetadata> {
-    let declared = |uuid| {
-        let added = accepted.added.iter().find(|(added, _)| *added == uuid);
-        added.map(|(_, declared)| declared.clone())
+fn accept_input(
+    work_id: u32,
+    segment: BuiltSegment,
+    at_plan: &TableVersion,
+    planned: &IndexSnapshot,
+) -> Built {
+    let snapshot = segment.snapshot(at_plan);
+    let files = |id| Some((id, planned.fragment(id)?.field_files.clone()));
+    let outcome = SegmentOutcome {
+        work_id,
+        field_id: segment.field_id(),
+        field_files: snapshot.declared.iter().flatten().filter_map(files).collect(),
+        segment: snapshot,
     };
-    built
-        .iter()
-        .filter_map(|built| {
-            let fragment_bitmap = Some(declared(built.metadata.uuid)?);
-            Some(IndexMetadata { fragment_bitmap, ..built.metadata.clone() })
-        })
-        .collect()
+    Built { outcome, segment }
 }
 
-async fn discard(dataset: &Dataset, built: &[Built]) {
-    let segments: Vec<_> = built.iter().map(|built| built.metadata.clone()).collect();
-    publish::discard(dataset, &segments).await;
+/// The segments that were accepted, each with the fragments that it may declare.
+fn as_accepted(built: &[Built], accepted: &Acceptance) -> Vec<BuiltSegment> {
+    let declaring = |built: &Built| {
+        let uuid = built.segment.uuid();
+        let (_, declared) = accepted.added.iter().find(|(added, _)| *added == uuid)?;
+        Some(built.segment.declaring(declared.clone()))
+    };
+    built.iter().filter_map(declaring).collect()
+}
+
+async fn discard(table: &TableVersion, built: &[Built]) {
+    let segments: Vec<_> = built.iter().map(|built| built.segment.clone()).collect();
+    publish::discard(table, &segments).await;
 }

@@ -43,12 +43,12 @@ pub(super) fn single_row(schema: arrow::datatypes::SchemaRef) -> Arc<PlanPropert
 }
 
 async fn run(drop: DropIndex, settings: RunSettings) -> error::Result<arrow::array::RecordBatch> {
-    let dataset = drop.target.dataset();
+    let table = drop.target.table();
     let counts = if drop.exists {
-        let dropped = drop_index(dataset, &drop.index, settings.commit_retries).await?;
+        let dropped = drop_index(table, &drop.index, settings.commit_retries).await?;
         [dropped.segments as u64, dropped.version]
     } else {
-        [0, dataset.manifest().version]
+        [0, table.number()]
     };
     report::row(report::drop_schema(), &drop.index, &counts)
 }

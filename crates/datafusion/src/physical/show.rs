@@ -20,7 +20,7 @@ use super::drop::single_row;
 use crate::{
     error,
     store::describe::{self, IndexDescription, SegmentDescription},
-    target::Target,
+    table::Target,
 };
 
 /// `SHOW INDEXES` and `SHOW INDEX SEGMENTS`: what the manifests say.
@@ -75,7 +75,7 @@ impl Show {
     }
 
     async fn run(&self) -> error::Result<RecordBatch> {
-        let described = describe::indexes(self.target().dataset()).await?;
+        let described = describe::indexes(self.target().table()).await?;
         let columns = match self {
             Self::Indexes { .. } => index_columns(&described),
             Self::Segments { index, .. } => segment_columns(&described, index.as_deref()),
@@ -88,12 +88,12 @@ impl Show {
 impl fmt::Display for Show {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Indexes { target } => write!(f, "ShowIndexes: {}", target.table()),
+            Self::Indexes { target } => write!(f, "ShowIndexes: {}", target.name()),
             Self::Segments { target, index: Some(index) } => {
-                write!(f, "ShowIndexSegments: {index} ON {}", target.table())
+                write!(f, "ShowIndexSegments: {index} ON {}", target.name())
             }
             Self::Segments { target, index: None } => {
-                write!(f, "ShowIndexSegments: {}", target.table())
+                write!(f, "ShowIndexSegments: {}", target.name())
             }
         }
     }

@@ -20,8 +20,8 @@ use crate::{
     error::{Error, Result},
     executor::{SessionExecutor, WorkAttempt, panicked},
     settings::RunSettings,
-    store::build,
-    target::Target,
+    store::build::BuiltSegment,
+    table::Target,
 };
 
 /// Runs work units, one a partition: attempts, retries and deadlines. A partition's stream is the
@@ -62,8 +62,8 @@ fn record(metrics: &ExecutionPlanMetricsSet, partition: usize, outcome: &WorkOut
     };
     count("attempts", outcome.attempt);
     count("rows", usize::try_from(outcome.rows).unwrap_or(usize::MAX));
-    let segment = outcome.result.as_ref().ok().and_then(|bytes| build::decode(bytes).ok());
-    if let Some(bytes) = segment.and_then(|segment| segment.total_size_bytes()) {
+    let segment = outcome.result.as_ref().ok().and_then(|bytes| BuiltSegment::decode(bytes).ok());
+    if let Some(bytes) = segment.and_then(|segment| segment.bytes()) {
         count("bytes", usize::try_from(bytes).unwrap_or(usize::MAX));
     }
     let elapsed =

@@ -1,16 +1,19 @@
 //! One attempt at one work unit: writes a segment that no manifest names yet.
 
-use lance::{
-    Dataset,
-    index::{CreateIndexBuilder, DatasetIndexExt},
-};
+use std::sync::Arc;
+
+use lance::index::{CreateIndexBuilder, DatasetIndexExt};
 use lance_index::scalar::ScalarIndexParams;
-use lance_index_plan::{snapshot::IndexDefinition, work::WorkUnit};
+use lance_index_plan::{
+    snapshot::{IndexDefinition, SegmentSnapshot},
+    work::WorkUnit,
+};
 use lance_table::format::{IndexMetadata, pb};
 use prost::Message;
+use roaring::RoaringBitmap;
 use uuid::Uuid;
 
-use super::versions;
+use super::{definition, lineage, version::TableVersion};
 use crate::{
     error::{Error, Result},
     index_type::IndexType,
@@ -21,12 +24,12 @@ use crate::{
 /// # Errors
 /// Whatever Lance says. Files that were written by then are left to Lance's cleanup.
 pub(crate) async fn build(
-    dataset: &Dataset,
+    table: &TableVersion,
     version: u64,
     definition: &IndexDefinition,
     unit: &WorkUnit,
-) -> Result<IndexMetadata> {
-    let mut dataset = versions::at(dataset, version).await?;
+) -> Result<BuiltSegment> {
+    let mut dataset = table.at(version).await?.dataset;
     let Some(index_type) = IndexType::by_name(&definition.index_type) else {
         return Err(Error::internal(format!("no index type {}", definition.index_type)));
     };
@@ -55,21 +58,57 @@ pub(crate) async fn build(
     }
     segment.name = definition.name.clone();
     segment.fragment_bitmap = Some(unit.fragments.clone());
-    Ok(segment)
+    Ok(BuiltSegment { metadata: segment })
 }
 
-/// The segment's manifest entry as protobuf bytes.
-pub(crate) fn encode(segment: &IndexMetadata) -> Vec<u8> {
-    pb::IndexMetadata::from(segment).encode_to_vec()
+/// A segment whose files are written, as the manifest is to name it.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct BuiltSegment {
+    pub(super) metadata: IndexMetadata,
 }
 
-/// Reads what [`encode`] wrote.
-pub(crate) fn decode(bytes: &[u8]) -> Result<IndexMetadata> {
-    let message = pb::IndexMetadata::decode(bytes)
-        .map_err(|error| Error::failed("reading the outcome of a work unit", error))?;
-    let mut segment = IndexMetadata::try_from(message)
-        .map_err(|error| Error::failed("reading the outcome of a work unit", error))?;
-    // An empty bitmap is bytes too, so no bytes would mean that coverage isn't tracked.
-    segment.fragment_bitmap.get_or_insert_default();
-    Ok(segment)
+impl BuiltSegment {
+    pub(crate) fn uuid(&self) -> Uuid {
+        self.metadata.uuid
+    }
+
+    /// The field that it indexes; -1 where that isn't a single one.
+    pub(crate) fn field_id(&self) -> i32 {
+        self.metadata.keyed_field().unwrap_or(-1)
+    }
+
+    /// The size of its files in bytes, `None` if Lance didn't say.
+    pub(crate) fn bytes(&self) -> Option<u64> {
+        self.metadata.total_size_bytes()
+    }
+
+    /// The same segment, declaring these fragments.
+    pub(crate) fn declaring(&self, fragments: RoaringBitmap) -> Self {
+        let fragment_bitmap = Some(fragments);
+        Self { metadata: IndexMetadata { fragment_bitmap, ..self.metadata.clone() } }
+    }
+
+    /// The segment as planning sees it, built from the given version.
+    pub(crate) fn snapshot(&self, source: &TableVersion) -> SegmentSnapshot {
+        SegmentSnapshot {
+            source: Some(Arc::new(lineage::source(source))),
+            ..definition::segment(&self.metadata, source.stable_row_ids())
+        }
+    }
+
+    /// The manifest entry as protobuf bytes.
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        pb::IndexMetadata::from(&self.metadata).encode_to_vec()
+    }
+
+    /// Reads what [`encode`](Self::encode) wrote.
+    pub(crate) fn decode(bytes: &[u8]) -> Result<Self> {
+        let message = pb::IndexMetadata::decode(bytes)
+            .map_err(|error| Error::failed("reading the outcome of a work unit", error))?;
+        let mut metadata = IndexMetadata::try_from(message)
+            .map_err(|error| Error::failed("reading the outcome of a work unit", error))?;
+        // An empty bitmap is bytes too, so no bytes would mean that coverage isn't tracked.
+        metadata.fragment_bitmap.get_or_insert_default();
+        Ok(Self { metadata })
+    }
 }

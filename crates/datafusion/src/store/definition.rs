@@ -1,18 +1,17 @@
 //! What an index is: its type and its build parameters, as far as Lance has written them down.
 
-use lance::{
-    Dataset,
-    index::{DatasetIndexInternalExt, scalar::load_segment_params},
-};
+use lance::index::{DatasetIndexInternalExt, scalar::load_segment_params};
 use lance_index::{
     metrics::NoOpMetricsCollector, pbold, registry::IndexPluginRegistry,
     scalar::inverted::tokenizer::InvertedIndexParams,
 };
-use lance_index_plan::snapshot::{IndexDefinition, IndexedField};
+use lance_index_plan::snapshot::{IndexDefinition, IndexedField, SegmentSnapshot};
 use lance_table::format::IndexMetadata;
 use prost::Message;
+use roaring::RoaringBitmap;
 use serde_json::{Map, Value};
 
+use super::{indexes::Indexes, version::TableVersion};
 use crate::{
     error::{Error, Result},
     index_type::{IndexType, Postings},
@@ -131,9 +130,20 @@ pub(crate) fn parameters_in_manifest(segment: &IndexMetadata) -> Option<String> 
     zonemap.rows_per_zone.map(|rows| serde_json::json!({ "rows_per_zone": rows }).to_string())
 }
 
-/// The build parameters of a segment, read from its files.
+/// The build parameters of an index, read from the files of its newest segment.
 pub(crate) async fn inherited_parameters(
-    dataset: &Dataset,
+    table: &TableVersion,
+    definition: &IndexDefinition,
+) -> Result<Map<String, Value>> {
+    let indexes = Indexes::read(table).await?;
+    match indexes.segments(&definition.name).last() {
+        Some(newest) => parameters_of(table, &definition.field, newest).await,
+        None => Err(Error::conflict(format!("index '{}' is gone", definition.name))),
+    }
+}
+
+async fn parameters_of(
+    table: &TableVersion,
     field: &IndexedField,
     segment: &IndexMetadata,
 ) -> Result<Map<String, Value>> {
@@ -142,11 +152,13 @@ pub(crate) async fn inherited_parameters(
         Error::failed(format!("reading the parameters of index '{name}'"), error)
     };
     let json = if fts_details(segment).is_some() {
-        let params = load_segment_params(dataset, segment).await.map_err(failed)?;
+        let params = load_segment_params(&table.dataset, segment).await.map_err(failed)?;
         params.to_training_json().map_err(|error| failed(error.into()))?
     } else {
-        let opened =
-            dataset.open_scalar_index(&field.path, &segment.uuid, &NoOpMetricsCollector).await;
+        let opened = table
+            .dataset
+            .open_scalar_index(&field.path, &segment.uuid, &NoOpMetricsCollector)
+            .await;
         let params = opened.and_then(|index| index.derive_index_params()).map_err(failed)?;
         let json = params.params.unwrap_or_else(|| "{}".to_string());
         serde_json::from_str(&json).map_err(|error| failed(error.into()))?
@@ -161,11 +173,11 @@ pub(crate) async fn inherited_parameters(
 ///
 /// # Errors
 /// Lance's reason if it can't.
-pub(crate) fn check_supported(dataset: &Dataset, definition: &IndexDefinition) -> Result<()> {
+pub(crate) fn check_supported(table: &TableVersion, definition: &IndexDefinition) -> Result<()> {
     let Some(index_type) = IndexType::by_name(&definition.index_type) else {
         return Err(Error::internal(format!("no index type {}", definition.index_type)));
     };
-    let Some(field) = dataset.schema().field_by_id(definition.field.id) else {
+    let Some(field) = table.dataset.schema().field_by_id(definition.field.id) else {
         return Err(Error::internal(format!("no field {}", definition.field.id)));
     };
     let registry = IndexPluginRegistry::with_default_plugins();
@@ -192,4 +204,35 @@ pub(crate) fn follows_rows(segment: &IndexMetadata, stable_row_ids: bool) -> boo
             Postings::Addresses => !segment.results_are_row_addrs(),
             Postings::Candidates => false,
         })
+}
+
+/// One segment, as planning sees it, without what takes a look at other versions.
+pub(crate) fn segment(metadata: &IndexMetadata, stable_row_ids: bool) -> SegmentSnapshot {
+    SegmentSnapshot {
+        uuid: metadata.uuid,
+        declared: metadata.fragment_bitmap.clone(),
+        format: format_of(metadata, stable_row_ids),
+        built_at: metadata.dataset_version,
+        bytes: metadata.total_size_bytes(),
+        follows_rows: follows_rows(metadata, stable_row_ids),
+        source: None,
+        rewritten: RoaringBitmap::new(),
+    }
+}
+
+/// The definition that a CREATE statement asks for.
+pub(crate) fn requested(
+    table: &TableVersion,
+    name: &str,
+    field: IndexedField,
+    index_type: &IndexType,
+    parameters: &Map<String, Value>,
+) -> Result<IndexDefinition> {
+    Ok(IndexDefinition {
+        name: name.to_string(),
+        field,
+        index_type: index_type.name.to_string(),
+        format: format_of_new(index_type, parameters, table.stable_row_ids())?,
+        parameters: Value::Object(parameters.clone()).to_string(),
+    })
 }

@@ -2,11 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use lance::Dataset;
 use lance_table::format::IndexMetadata;
 use roaring::RoaringBitmap;
 
-use super::{definition, fields, indexes::Indexes, snapshot::live_rows};
+use super::{definition, fields, indexes::Indexes, snapshot::live_rows, version::TableVersion};
 use crate::{error::Result, index_type::name_of_unknown};
 
 /// One index of a table.
@@ -65,24 +64,24 @@ impl State {
 }
 
 /// Every user index of the table, by name; opens no index file.
-pub(crate) async fn indexes(dataset: &Dataset) -> Result<Vec<IndexDescription>> {
+pub(crate) async fn indexes(table: &TableVersion) -> Result<Vec<IndexDescription>> {
     let mut rows = BTreeMap::new();
-    for fragment in dataset.fragments().iter() {
-        rows.insert(fragment.id as u32, live_rows(dataset, fragment).await?);
+    for fragment in table.dataset.fragments().iter() {
+        rows.insert(fragment.id as u32, live_rows(table, fragment).await?);
     }
-    let indexes = Indexes::read(dataset).await?;
+    let indexes = Indexes::read(table).await?;
     let readable = indexes.readable.iter().map(|(name, segments)| (name, segments, true));
     let hidden = indexes.hidden.iter().map(|(name, segments)| (name, segments, false));
     let mut described: Vec<_> = readable
         .chain(hidden)
-        .map(|(name, segments, readable)| describe(dataset, name, segments, readable, &rows))
+        .map(|(name, segments, readable)| describe(table, name, segments, readable, &rows))
         .collect();
     described.sort_by(|a, b| a.name.cmp(&b.name));
     Ok(described)
 }
 
 fn describe(
-    dataset: &Dataset,
+    table: &TableVersion,
     name: &str,
     metadata: &[IndexMetadata],
     readable: bool,
@@ -109,7 +108,7 @@ fn describe(
     let covered = segments.iter().fold(RoaringBitmap::new(), |all, s| all | &s.fragments);
     let indexed_rows = rows_of(&covered);
     let unindexed_fragments = live.len() - covered.len();
-    let sound = readable && is_sound(dataset, metadata);
+    let sound = readable && is_sound(table, metadata);
     let state = match () {
         _ if !sound => State::Unreadable,
         _ if covered.is_empty() && !live.is_empty() => State::Unbuilt,
@@ -119,7 +118,7 @@ fn describe(
     let newest = metadata.last();
     IndexDescription {
         name: name.to_string(),
-        fields: newest.map(|segment| field_paths(dataset, segment)).unwrap_or_default(),
+        fields: newest.map(|segment| field_paths(table, segment)).unwrap_or_default(),
         index_type: newest.map(type_name).unwrap_or_default(),
         indexed_fragments: covered.len(),
         indexed_rows,
@@ -133,9 +132,9 @@ fn describe(
 
 /// Whether all segments are of one type on one set of fields that the table still has, and say
 /// which fragments they cover.
-fn is_sound(dataset: &Dataset, metadata: &[IndexMetadata]) -> bool {
+fn is_sound(table: &TableVersion, metadata: &[IndexMetadata]) -> bool {
     let Some(newest) = metadata.last() else { return false };
-    let known = |id: &i32| dataset.schema().field_by_id(*id).is_some();
+    let known = |id: &i32| table.dataset.schema().field_by_id(*id).is_some();
     newest.fields.iter().all(known)
         && metadata.iter().all(|segment| {
             segment.fields == newest.fields
@@ -144,8 +143,8 @@ fn is_sound(dataset: &Dataset, metadata: &[IndexMetadata]) -> bool {
         })
 }
 
-fn field_paths(dataset: &Dataset, segment: &IndexMetadata) -> String {
-    let path = |id: &i32| match fields::by_id(dataset.schema(), *id) {
+fn field_paths(table: &TableVersion, segment: &IndexMetadata) -> String {
+    let path = |id: &i32| match fields::by_id(table.dataset.schema(), *id) {
         Some(field) => field.path,
         None => format!("(field {id}, gone)"),
     };

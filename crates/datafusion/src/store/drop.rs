@@ -1,8 +1,8 @@
 //! Drops an index.
 
-use lance::{Dataset, index::DatasetIndexExt};
+use lance::index::DatasetIndexExt;
 
-use super::{indexes::Indexes, versions};
+use super::{indexes::Indexes, version::TableVersion};
 use crate::error::{Error, Result};
 
 /// What a drop did.
@@ -15,18 +15,22 @@ pub(crate) struct Dropped {
 }
 
 /// Drops the index, and tries again, `retries` times, where another writer was faster.
-pub(crate) async fn drop_index(dataset: &Dataset, name: &str, retries: usize) -> Result<Dropped> {
+pub(crate) async fn drop_index(
+    table: &TableVersion,
+    name: &str,
+    retries: usize,
+) -> Result<Dropped> {
     let mut tries = 0;
     loop {
-        let mut latest = versions::latest(dataset).await?;
+        let mut latest = table.latest().await?;
         let segments = Indexes::read(&latest).await?.segments(name).len();
         if segments == 0 {
             return Err(Error::conflict(format!(
                 "index '{name}' was dropped by another client while the statement ran"
             )));
         }
-        match latest.drop_index(name).await {
-            Ok(()) => return Ok(Dropped { segments, version: latest.manifest().version }),
+        match latest.dataset.drop_index(name).await {
+            Ok(()) => return Ok(Dropped { segments, version: latest.number() }),
             Err(lance::Error::RetryableCommitConflict { .. }) if tries < retries => tries += 1,
             Err(error) => return Err(Error::failed(format!("dropping index '{name}'"), error)),
         }

@@ -9,13 +9,15 @@ use lance_index_plan::snapshot::IndexedField;
 use lance_index_sql::SyntaxError;
 use lance_table::format::{Fragment, overlay::TOMBSTONE_FIELD_ID};
 
+use super::version::TableVersion;
 use crate::{error::Result, names::pick};
 
 /// The field at a path written in SQL.
 ///
 /// # Errors
 /// There is no such field, or several that differ only in case; the error points at the name.
-pub(crate) fn resolve(schema: &Schema, path: &[Ident]) -> Result<IndexedField> {
+pub(crate) fn resolve(table: &TableVersion, path: &[Ident]) -> Result<IndexedField> {
+    let schema = table.dataset.schema();
     let mut fields: Vec<&Field> = schema.fields.iter().collect();
     let mut found: Option<&Field> = None;
     for ident in path {

@@ -1,6 +1,6 @@
 //! What was committed to a table between two versions.
 
-use lance::{Dataset, dataset::transaction::Operation};
+use lance::dataset::transaction::Operation;
 use lance_index_plan::history::IndexEvent;
 use uuid::Uuid;
 
@@ -9,22 +9,23 @@ use std::collections::BTreeMap;
 use lance_table::format::IndexMetadata;
 use roaring::RoaringBitmap;
 
+use super::version::TableVersion;
 use crate::error::Result;
 
 /// Commits that are read at the most to find out what was changed in place.
 const MOST_COMMITS: u64 = 1000;
 
-/// What the versions after `since`, up to the one that `dataset` is at, did to the segments of
+/// What the versions after `since`, up to `table`'s, did to the segments of
 /// the index. `None` if any of that can't be read.
 pub(crate) async fn events(
-    dataset: &Dataset,
+    table: &TableVersion,
     since: u64,
     name: &str,
 ) -> Result<Option<Vec<IndexEvent>>> {
     let mut events = Vec::new();
-    for version in since + 1..=dataset.manifest().version {
+    for version in since + 1..=table.number() {
         // Cleanup may have removed the version or its transaction: that is no failure.
-        let Ok(Some(transaction)) = dataset.read_transaction_by_version(version).await else {
+        let Ok(Some(transaction)) = table.dataset.read_transaction_by_version(version).await else {
             return Ok(None);
         };
         let mut event = IndexEvent {
@@ -55,18 +56,18 @@ pub(crate) async fn events(
     Ok(Some(events))
 }
 
-/// The version after `since` whose commit carries the job id, up to the one that `dataset` is at.
+/// The version after `since` whose commit carries the job id, up to `table`'s.
 ///
 /// `Err(())` if it isn't among those that can be read, and some can't.
 pub(crate) async fn version_of_job(
-    dataset: &Dataset,
+    table: &TableVersion,
     since: u64,
     key: &str,
     job: Uuid,
 ) -> Result<Option<u64>, ()> {
     let mut unread = false;
-    for version in since + 1..=dataset.manifest().version {
-        match dataset.read_transaction_by_version(version).await {
+    for version in since + 1..=table.number() {
+        match table.dataset.read_transaction_by_version(version).await {
             Ok(Some(transaction)) => {
                 let properties = transaction.transaction_properties.as_ref();
                 let found = properties.and_then(|properties| properties.get(key));
@@ -90,12 +91,13 @@ pub(crate) struct InPlaceChanges {
 
 impl InPlaceChanges {
     /// Reads the commits after `since`, the latest first, as far as they can be read.
-    pub(crate) async fn read(dataset: &Dataset, since: u64) -> Self {
-        let latest = dataset.manifest().version;
+    pub(crate) async fn read(table: &TableVersion, since: u64) -> Self {
+        let latest = table.number();
         let mut changes = Self { by_version: BTreeMap::new(), complete_after: latest };
         let oldest = since.max(latest.saturating_sub(MOST_COMMITS));
         for version in (oldest + 1..=latest).rev() {
-            let Ok(Some(transaction)) = dataset.read_transaction_by_version(version).await else {
+            let Ok(Some(transaction)) = table.dataset.read_transaction_by_version(version).await
+            else {
                 break;
             };
             let touched = touched(&transaction.operation);

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use lance::{Dataset, index::DatasetIndexExt};
+use lance::index::DatasetIndexExt;
 use lance_table::{
     format::IndexMetadata, io::manifest::read_manifest_indexes, system_index::is_system_index,
 };
 
+use super::version::TableVersion;
 use crate::error::{Error, Result};
 
 /// The segments of each user index by name, each list in manifest order.
@@ -21,7 +22,8 @@ pub(crate) struct Indexes {
 
 impl Indexes {
     /// Reads the manifest; opens no index file.
-    pub(crate) async fn read(dataset: &Dataset) -> Result<Self> {
+    pub(crate) async fn read(table: &TableVersion) -> Result<Self> {
+        let dataset = &table.dataset;
         let failed = |error| Error::failed("reading the table's list of indexes", error);
         let readable = dataset.load_indices().await.map_err(failed)?;
         let readable = by_name(readable.iter().cloned());

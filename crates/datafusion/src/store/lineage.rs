@@ -6,10 +6,7 @@ use std::{
 };
 
 use futures::{StreamExt, TryStreamExt};
-use lance::{
-    Dataset,
-    dataset::rowids::{RowVersionKind, load_row_id_sequence, load_row_version_sequence},
-};
+use lance::dataset::rowids::{RowVersionKind, load_row_id_sequence, load_row_version_sequence};
 use lance_index_plan::{
     snapshot::{RowOrigins, SourceVersion},
     stale::FragmentPast,
@@ -17,7 +14,7 @@ use lance_index_plan::{
 use lance_table::format::{Fragment, IndexMetadata};
 use roaring::RoaringBitmap;
 
-use super::{fields, history::InPlaceChanges, versions};
+use super::{fields, history::InPlaceChanges, version::TableVersion};
 use crate::error::{Error, Result};
 
 /// Manifests that are read at the same time.
@@ -25,17 +22,17 @@ const CONCURRENT_READS: usize = 8;
 
 /// Where the rows of the fragment come from. What a fragment doesn't record is answered so that
 /// it makes nothing look newer than it may be.
-pub(crate) async fn row_origins(dataset: &Dataset, fragment: &Fragment) -> Result<RowOrigins> {
+pub(crate) async fn row_origins(table: &TableVersion, fragment: &Fragment) -> Result<RowOrigins> {
     let failed =
         |error| Error::failed(format!("reading row lineage of fragment {}", fragment.id), error);
     let row_ids = match fragment.row_id_meta {
         Some(_) => {
-            let sequence = load_row_id_sequence(dataset, fragment).await.map_err(failed)?;
+            let sequence = load_row_id_sequence(&table.dataset, fragment).await.map_err(failed)?;
             sequence.row_id_range().map(|range| (*range.start(), *range.end()))
         }
         None => None,
     };
-    let load = |kind| load_row_version_sequence(dataset, fragment, kind);
+    let load = |kind| load_row_version_sequence(&table.dataset, fragment, kind);
     let created = load(RowVersionKind::CreatedAt).await.map_err(failed)?;
     let updated = load(RowVersionKind::LastUpdatedAt).await.map_err(failed)?;
     let oldest_created = created.as_ref().and_then(|created| created.versions().min());
@@ -52,28 +49,28 @@ pub(crate) async fn row_origins(dataset: &Dataset, fragment: &Fragment) -> Resul
 
 /// What was there in each of the versions; versions that cleanup has removed are missing.
 pub(crate) async fn sources(
-    dataset: &Dataset,
+    table: &TableVersion,
     versions: impl IntoIterator<Item = u64>,
 ) -> Result<BTreeMap<u64, Arc<SourceVersion>>> {
     let versions: BTreeSet<u64> = versions.into_iter().collect();
-    let then = at_versions(dataset, versions).await?;
-    Ok(then.iter().map(|then| (then.manifest().version, Arc::new(source(then)))).collect())
+    let then = at_versions(table, versions).await?;
+    Ok(then.iter().map(|then| (then.number(), Arc::new(source(then)))).collect())
 }
 
 /// The table at each of the versions that are still there.
-async fn at_versions(dataset: &Dataset, versions: BTreeSet<u64>) -> Result<Vec<Dataset>> {
+async fn at_versions(table: &TableVersion, versions: BTreeSet<u64>) -> Result<Vec<TableVersion>> {
     let opening: Vec<_> =
-        versions.into_iter().map(|version| versions::if_still_there(dataset, version)).collect();
+        versions.into_iter().map(|version| table.if_still_there(version)).collect();
     let opened: Vec<_> =
         futures::stream::iter(opening).buffered(CONCURRENT_READS).try_collect().await?;
     Ok(opened.into_iter().flatten().collect())
 }
 
 /// What is there in the version that `dataset` is at.
-pub(crate) fn source(dataset: &Dataset) -> SourceVersion {
+pub(crate) fn source(table: &TableVersion) -> SourceVersion {
     SourceVersion {
-        next_row_id: dataset.manifest().next_row_id,
-        fragments: dataset.fragment_bitmap().as_ref().clone(),
+        next_row_id: table.dataset.manifest().next_row_id,
+        fragments: table.dataset.fragment_bitmap().as_ref().clone(),
     }
 }
 
@@ -84,7 +81,7 @@ pub(crate) fn source(dataset: &Dataset) -> SourceVersion {
 /// Reads the commits since the newest segment was built, and, where a fragment isn't younger than
 /// all segments, the manifests that they were built at.
 pub(crate) async fn rewritten(
-    dataset: &Dataset,
+    table: &TableVersion,
     field_id: i32,
     segments: &[&IndexMetadata],
 ) -> Result<Vec<RoaringBitmap>> {
@@ -92,14 +89,16 @@ pub(crate) async fn rewritten(
         .iter()
         .filter_map(|segment| segment.fragment_bitmap.as_ref())
         .fold(RoaringBitmap::new(), |all, declared| all | declared);
-    let uncovered: Vec<&Fragment> = dataset
+    let uncovered: Vec<&Fragment> = table
+        .dataset
         .fragments()
         .iter()
         .filter(|fragment| !covered.contains(fragment.id as u32))
         .collect();
     // Lance withdraws a rewritten fragment from the segments that cover it, but for nested columns.
-    let nested = fields::is_nested(dataset.schema(), field_id);
-    let doubtful: Vec<&Fragment> = dataset
+    let nested = fields::is_nested(table.dataset.schema(), field_id);
+    let doubtful: Vec<&Fragment> = table
+        .dataset
         .fragments()
         .iter()
         .filter(|fragment| nested && covered.contains(fragment.id as u32))
@@ -112,22 +111,22 @@ pub(crate) async fn rewritten(
         return Ok(vec![RoaringBitmap::new(); segments.len()]);
     };
 
-    let at_newest = versions::if_still_there(dataset, newest).await?;
-    let youngest_then = at_newest.as_ref().map(|then| then.manifest().max_fragment_id);
+    let at_newest = table.if_still_there(newest).await?;
+    let youngest_then = at_newest.as_ref().map(|then| then.dataset.manifest().max_fragment_id);
     let younger = |fragment: &&Fragment| {
         youngest_then.is_some_and(|youngest| Some(fragment.id as u32) > youngest)
     };
     let all_younger = uncovered.iter().all(younger) && doubtful.is_empty();
     let since = if all_younger { newest } else { versions.first().copied().unwrap_or(newest) };
-    let changes = InPlaceChanges::read(dataset, since).await;
+    let changes = InPlaceChanges::read(table, since).await;
     let read = if all_younger { BTreeSet::new() } else { versions };
-    let history: BTreeMap<u64, BTreeMap<u32, Arc<str>>> = at_versions(dataset, read)
+    let history: BTreeMap<u64, BTreeMap<u32, Arc<str>>> = at_versions(table, read)
         .await?
         .iter()
-        .map(|then| (then.manifest().version, files_by_fragment(then, field_id)))
+        .map(|then| (then.number(), files_by_fragment(then, field_id)))
         .collect();
 
-    let ids = fields::related_ids(dataset.schema(), field_id);
+    let ids = fields::related_ids(table.dataset.schema(), field_id);
     let found = segments.iter().map(|segment| {
         let version = segment.dataset_version;
         let declared = segment.fragment_bitmap.as_ref();
@@ -156,8 +155,8 @@ pub(crate) async fn rewritten(
     Ok(found.collect())
 }
 
-fn files_by_fragment(dataset: &Dataset, field_id: i32) -> BTreeMap<u32, Arc<str>> {
-    let ids = fields::related_ids(dataset.schema(), field_id);
-    let fragments = dataset.fragments().iter();
+fn files_by_fragment(table: &TableVersion, field_id: i32) -> BTreeMap<u32, Arc<str>> {
+    let ids = fields::related_ids(table.dataset.schema(), field_id);
+    let fragments = table.dataset.fragments().iter();
     fragments.map(|fragment| (fragment.id as u32, fields::files_of(fragment, &ids))).collect()
 }

@@ -10,4 +10,4 @@ pub(crate) mod indexes;
 pub(crate) mod lineage;
 pub(crate) mod publish;
 pub(crate) mod snapshot;
-pub(crate) mod versions;
+pub(crate) mod version;

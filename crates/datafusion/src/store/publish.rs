@@ -2,17 +2,14 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use lance::{
-    Dataset,
-    dataset::{
-        CommitBuilder,
-        transaction::{Operation, TransactionBuilder},
-    },
+use lance::dataset::{
+    CommitBuilder,
+    transaction::{Operation, TransactionBuilder},
 };
 use lance_table::format::IndexMetadata;
 use uuid::Uuid;
 
-use super::{history, indexes::Indexes, versions};
+use super::{build::BuiltSegment, history, indexes::Indexes, version::TableVersion};
 use crate::error::{Error, ErrorKind, Result};
 
 /// The transaction property that holds the id of one attempt to publish.
@@ -22,33 +19,40 @@ const JOB_KEY: &str = "lance_index.job";
 #[derive(Debug)]
 pub(crate) enum Publication {
     /// It made this version.
-    Done(Dataset),
+    Done(TableVersion),
     /// Another writer's commit stands in its way; nothing was committed.
     Conflict(lance::Error),
 }
 
-/// Adds and removes segments in one transaction, anchored at the version that `anchor` is at:
-/// Lance checks it against everything that was committed since.
+/// Adds and removes segments of one index in one transaction, anchored at a version: Lance checks
+/// it against everything that was committed since. `latest` is where the segments to remove are
+/// listed.
 ///
 /// # Errors
 /// [`OutcomeUnknown`](ErrorKind::OutcomeUnknown) if the commit's answer was lost and neither the
 /// history nor the list of indexes tells whether it happened; otherwise nothing was committed.
 pub(crate) async fn publish(
-    anchor: &Dataset,
-    added: Vec<IndexMetadata>,
-    removed: Vec<IndexMetadata>,
+    anchor: &TableVersion,
+    latest: &TableVersion,
+    index: &str,
+    added: &[BuiltSegment],
+    removed: &[Uuid],
 ) -> Result<Publication> {
+    let added: Vec<IndexMetadata> = added.iter().map(|built| built.metadata.clone()).collect();
+    let indexes = Indexes::read(latest).await?;
+    let named = indexes.segments(index).iter();
+    let removed = named.filter(|segment| removed.contains(&segment.uuid)).cloned().collect();
     let job = Uuid::new_v4();
     let uuids: Vec<Uuid> = added.iter().map(|segment| segment.uuid).collect();
     let properties = HashMap::from([(JOB_KEY.to_string(), job.to_string())]);
-    let since = anchor.manifest().version;
+    let since = anchor.number();
     let operation = Operation::CreateIndex { new_indices: added, removed_indices: removed };
     let transaction = TransactionBuilder::new(since, operation)
         .transaction_properties(Some(Arc::new(properties)))
         .build();
-    let sent = CommitBuilder::new(Arc::new(anchor.clone())).execute(transaction).await;
+    let sent = CommitBuilder::new(Arc::new(anchor.dataset.clone())).execute(transaction).await;
     match sent {
-        Ok(dataset) => Ok(Publication::Done(dataset)),
+        Ok(dataset) => Ok(Publication::Done(TableVersion::new(dataset))),
         Err(
             error @ (lance::Error::RetryableCommitConflict { .. }
             | lance::Error::CommitConflict { .. }
@@ -64,7 +68,7 @@ pub(crate) async fn publish(
 
 /// Finds out whether a commit that answered with an error happened all the same.
 async fn settle(
-    anchor: &Dataset,
+    anchor: &TableVersion,
     since: u64,
     job: Uuid,
     uuids: &[Uuid],
@@ -79,11 +83,11 @@ async fn settle(
             ),
         )
     };
-    let Ok(latest) = versions::latest(anchor).await else {
+    let Ok(latest) = anchor.latest().await else {
         return Err(unknown(&error));
     };
     match history::version_of_job(&latest, since, JOB_KEY, job).await {
-        Ok(Some(version)) => Ok(Publication::Done(versions::at(&latest, version).await?)),
+        Ok(Some(version)) => Ok(Publication::Done(latest.at(version).await?)),
         Ok(None) => Err(Error::failed("committing; nothing was committed", error)),
         Err(()) => {
             let indexes = Indexes::read(&latest).await.map_err(|_| unknown(&error))?;
@@ -103,10 +107,10 @@ async fn settle(
 /// Removes the files of segments that no manifest names and whose attempts have ended.
 ///
 /// What can't be removed is left to Lance's cleanup: this never fails.
-pub(crate) async fn discard(dataset: &Dataset, segments: &[IndexMetadata]) {
-    for segment in segments {
-        let directory = dataset.indices_dir().join(segment.uuid.to_string());
-        if let Ok(store) = dataset.object_store(segment.base_id).await
+pub(crate) async fn discard(table: &TableVersion, segments: &[BuiltSegment]) {
+    for BuiltSegment { metadata: segment } in segments {
+        let directory = table.dataset.indices_dir().join(segment.uuid.to_string());
+        if let Ok(store) = table.dataset.object_store(segment.base_id).await
             && let Err(error) = store.remove_dir_all(directory).await
         {
             tracing::debug!(segment = %segment.uuid, %error, "left to cleanup");

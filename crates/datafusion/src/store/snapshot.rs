@@ -2,15 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use lance::Dataset;
 use lance_index_plan::snapshot::{
-    FragmentSnapshot, Index, IndexDefinition, IndexSnapshot, IndexedField, SegmentSnapshot,
+    FragmentSnapshot, Index, IndexDefinition, IndexSnapshot, SegmentSnapshot,
 };
 use lance_table::format::{Fragment, IndexMetadata};
 use roaring::RoaringBitmap;
 use serde_json::Value;
 
-use super::{definition, fields, indexes::Indexes, lineage};
+use super::{definition, fields, indexes::Indexes, lineage, version::TableVersion};
 use crate::{
     error::{Error, Result},
     index_type::{IndexType, Postings, name_of_unknown},
@@ -34,12 +33,12 @@ pub(crate) struct Subject<'a> {
 /// # Errors
 /// [`NotSupported`](crate::error::ErrorKind::NotSupported) for an index that this version can't
 /// maintain.
-pub(crate) async fn read(dataset: &Dataset, subject: Subject<'_>) -> Result<IndexSnapshot> {
-    let stable_row_ids = dataset.manifest().uses_stable_row_ids();
-    let indexes = Indexes::read(dataset).await?;
+pub(crate) async fn read(table: &TableVersion, subject: Subject<'_>) -> Result<IndexSnapshot> {
+    let stable_row_ids = table.stable_row_ids();
+    let indexes = Indexes::read(table).await?;
     let metadata = indexes.segments(subject.name);
     let index_definition = match metadata.last() {
-        Some(newest) => Some(define(dataset, metadata, newest, subject.format)?),
+        Some(newest) => Some(define(table, metadata, newest, subject.format)?),
         None => None,
     };
     let by_index = index_definition.as_ref().map(|index| index.field.id);
@@ -48,7 +47,7 @@ pub(crate) async fn read(dataset: &Dataset, subject: Subject<'_>) -> Result<Inde
 
     let index = match index_definition {
         Some(definition) => {
-            let segments = segments(dataset, &definition, metadata, stable_row_ids).await?;
+            let segments = segments(table, &definition, metadata, stable_row_ids).await?;
             Some(Index { definition, segments })
         }
         None => None,
@@ -56,23 +55,23 @@ pub(crate) async fn read(dataset: &Dataset, subject: Subject<'_>) -> Result<Inde
     // An index that doesn't exist yet may have concurrent updates to reckon with as well.
     let lineage = stable_row_ids && (follows_rows || index.is_none());
     Ok(IndexSnapshot {
-        version: dataset.manifest().version,
-        fragments: fragments(dataset, field_id, lineage).await?,
+        version: table.number(),
+        fragments: fragments(table, field_id, lineage).await?,
         index,
-        field: field_id.and_then(|id| fields::by_id(dataset.schema(), id)),
+        field: field_id.and_then(|id| fields::by_id(table.dataset.schema(), id)),
     })
 }
 
 /// The same for an index that is to be replaced whole, so that nothing about it but its name and
 /// its segments' UUIDs is of interest: it may be of any type, or broken.
 pub(crate) async fn read_to_replace(
-    dataset: &Dataset,
+    table: &TableVersion,
     name: &str,
     field_id: Option<i32>,
 ) -> Result<IndexSnapshot> {
-    let stable_row_ids = dataset.manifest().uses_stable_row_ids();
-    let field = field_id.and_then(|id| fields::by_id(dataset.schema(), id));
-    let indexes = Indexes::read(dataset).await?;
+    let stable_row_ids = table.stable_row_ids();
+    let field = field_id.and_then(|id| fields::by_id(table.dataset.schema(), id));
+    let indexes = Indexes::read(table).await?;
     let metadata = indexes.segments(name);
     let index = match (metadata.is_empty(), &field) {
         (false, Some(field)) => Some(Index {
@@ -83,20 +82,23 @@ pub(crate) async fn read_to_replace(
                 parameters: String::new(),
                 format: String::new(),
             },
-            segments: metadata.iter().map(|metadata| segment(metadata, stable_row_ids)).collect(),
+            segments: metadata
+                .iter()
+                .map(|metadata| definition::segment(metadata, stable_row_ids))
+                .collect(),
         }),
         _ => None,
     };
     Ok(IndexSnapshot {
-        version: dataset.manifest().version,
-        fragments: fragments(dataset, field_id, stable_row_ids).await?,
+        version: table.number(),
+        fragments: fragments(table, field_id, stable_row_ids).await?,
         index,
         field,
     })
 }
 
 fn define(
-    dataset: &Dataset,
+    table: &TableVersion,
     metadata: &[IndexMetadata],
     newest: &IndexMetadata,
     format: Option<&str>,
@@ -121,10 +123,10 @@ fn define(
         )));
     }
     let id = newest.keyed_field().unwrap_or_default();
-    let field = fields::by_id(dataset.schema(), id).ok_or_else(|| {
+    let field = fields::by_id(table.dataset.schema(), id).ok_or_else(|| {
         Error::invalid(format!("the column of index '{name}' is gone; DROP INDEX ends the index"))
     })?;
-    let stable_row_ids = dataset.manifest().uses_stable_row_ids();
+    let stable_row_ids = table.stable_row_ids();
     let format = format.map(str::to_string);
     let format =
         format.unwrap_or_else(|| definition::format_beside(index_type, newest, stable_row_ids));
@@ -138,7 +140,7 @@ fn define(
 }
 
 async fn segments(
-    dataset: &Dataset,
+    table: &TableVersion,
     definition: &IndexDefinition,
     metadata: &[IndexMetadata],
     stable_row_ids: bool,
@@ -147,7 +149,7 @@ async fn segments(
         .is_none_or(|index_type| index_type.postings != Postings::Candidates);
     let rewritten = if believed {
         let segments: Vec<&IndexMetadata> = metadata.iter().collect();
-        lineage::rewritten(dataset, definition.field.id, &segments).await?
+        lineage::rewritten(table, definition.field.id, &segments).await?
     } else {
         vec![RoaringBitmap::new(); metadata.len()]
     };
@@ -156,48 +158,35 @@ async fn segments(
         .filter_map(|segment| segment.fragment_bitmap.as_ref())
         .fold(RoaringBitmap::new(), |all, declared| all | declared);
     // Only new coverage can make a segment stale.
-    let sources = if dataset.fragment_bitmap().is_subset(&covered) {
+    let sources = if table.dataset.fragment_bitmap().is_subset(&covered) {
         BTreeMap::new()
     } else {
         let follow = metadata.iter().filter(|s| definition::follows_rows(s, stable_row_ids));
-        lineage::sources(dataset, follow.map(|segment| segment.dataset_version)).await?
+        lineage::sources(table, follow.map(|segment| segment.dataset_version)).await?
     };
     let segments = metadata.iter().zip(rewritten).map(|(metadata, rewritten)| SegmentSnapshot {
         rewritten,
         source: sources.get(&metadata.dataset_version).cloned(),
-        ..segment(metadata, stable_row_ids)
+        ..definition::segment(metadata, stable_row_ids)
     });
     Ok(segments.collect())
 }
 
-/// One segment, as planning sees it, without what takes a look at other versions.
-pub(crate) fn segment(metadata: &IndexMetadata, stable_row_ids: bool) -> SegmentSnapshot {
-    SegmentSnapshot {
-        uuid: metadata.uuid,
-        declared: metadata.fragment_bitmap.clone(),
-        format: definition::format_of(metadata, stable_row_ids),
-        built_at: metadata.dataset_version,
-        bytes: metadata.total_size_bytes(),
-        follows_rows: definition::follows_rows(metadata, stable_row_ids),
-        source: None,
-        rewritten: RoaringBitmap::new(),
-    }
-}
-
 async fn fragments(
-    dataset: &Dataset,
+    table: &TableVersion,
     field_id: Option<i32>,
     lineage: bool,
 ) -> Result<Vec<FragmentSnapshot>> {
-    let ids = field_id.map(|id| fields::related_ids(dataset.schema(), id)).unwrap_or_default();
-    let mut fragments = Vec::with_capacity(dataset.fragments().len());
-    for fragment in dataset.fragments().iter() {
+    let ids =
+        field_id.map(|id| fields::related_ids(table.dataset.schema(), id)).unwrap_or_default();
+    let mut fragments = Vec::with_capacity(table.dataset.fragments().len());
+    for fragment in table.dataset.fragments().iter() {
         fragments.push(FragmentSnapshot {
             id: fragment.id as u32,
-            live_rows: live_rows(dataset, fragment).await?,
+            live_rows: live_rows(table, fragment).await?,
             field_files: fields::files_of(fragment, &ids),
             rows: match lineage {
-                true => Some(lineage::row_origins(dataset, fragment).await?),
+                true => Some(lineage::row_origins(table, fragment).await?),
                 false => None,
             },
         });
@@ -208,31 +197,14 @@ async fn fragments(
 
 /// The rows of the fragment that are not deleted. Only for fragments of old versions of Lance is
 /// anything but the manifest read.
-pub(crate) async fn live_rows(dataset: &Dataset, fragment: &Fragment) -> Result<u64> {
+pub(crate) async fn live_rows(table: &TableVersion, fragment: &Fragment) -> Result<u64> {
     if let Some(rows) = fragment.num_rows() {
         return Ok(rows as u64);
     }
     let failed =
         |error| Error::failed(format!("counting the rows of fragment {}", fragment.id), error);
-    let Some(fragment) = dataset.get_fragment(fragment.id as usize) else {
+    let Some(fragment) = table.dataset.get_fragment(fragment.id as usize) else {
         return Ok(0);
     };
     Ok(fragment.count_rows(None).await.map_err(failed)? as u64)
-}
-
-/// The id and path of the field, with the index definition that a CREATE statement asks for.
-pub(crate) fn requested(
-    name: &str,
-    field: IndexedField,
-    index_type: &IndexType,
-    parameters: &serde_json::Map<String, Value>,
-    stable_row_ids: bool,
-) -> Result<IndexDefinition> {
-    Ok(IndexDefinition {
-        name: name.to_string(),
-        field,
-        index_type: index_type.name.to_string(),
-        format: definition::format_of_new(index_type, parameters, stable_row_ids)?,
-        parameters: Value::Object(parameters.clone()).to_string(),
-    })
 }

@@ -3,6 +3,8 @@
 mod factory;
 mod insert;
 mod provider;
+mod target;
 
 pub use factory::LanceTableFactory;
 pub use provider::LanceTable;
+pub use target::Target;

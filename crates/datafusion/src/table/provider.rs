@@ -19,7 +19,7 @@ use lance::{Dataset, dataset::builder::DatasetBuilder, datatypes::format_field_p
 use super::insert::LanceSink;
 use crate::{
     error::{self, Error},
-    store::versions,
+    store::version::TableVersion,
 };
 
 /// A Lance dataset as a DataFusion table.
@@ -71,7 +71,9 @@ impl LanceTable {
     /// # Errors
     /// The storage can't be read.
     pub async fn latest(&self) -> error::Result<Arc<Dataset>> {
-        let latest = Arc::new(versions::latest(&self.dataset()).await?);
+        let latest = Arc::new(
+            TableVersion::new(self.dataset().as_ref().clone()).latest().await?.into_dataset(),
+        );
         let mut seen = self.dataset.write().unwrap_or_else(PoisonError::into_inner);
         if latest.manifest().version >= seen.manifest().version {
             *seen = latest.clone();

@@ -2,30 +2,33 @@
 
 use lance::Dataset;
 
+use crate::store::version::TableVersion;
+
 /// The table that a statement is about: its name in the session, and where it is.
 #[derive(Debug)]
 pub struct Target {
-    table: String,
-    dataset: Dataset,
+    name: String,
+    table: TableVersion,
 }
 
 impl Target {
     /// The table of that name, at a version that the statement has seen.
-    pub fn new(table: impl Into<String>, dataset: Dataset) -> Self {
-        Self { table: table.into(), dataset }
+    pub fn new(name: impl Into<String>, dataset: Dataset) -> Self {
+        Self { name: name.into(), table: TableVersion::new(dataset) }
     }
 
     /// The table's name, as the statement spells it.
-    pub fn table(&self) -> &str {
-        &self.table
+    pub fn name(&self) -> &str {
+        &self.name
     }
 
     /// The table's URI. It holds no credentials.
     pub fn uri(&self) -> &str {
-        self.dataset.uri()
+        self.table.uri()
     }
 
-    pub(crate) fn dataset(&self) -> &Dataset {
-        &self.dataset
+    /// The table at the version that the statement has seen.
+    pub(crate) fn table(&self) -> &TableVersion {
+        &self.table
     }
 }

@@ -1,0 +1,72 @@
+//! A table at one version.
+
+use lance::Dataset;
+
+use crate::error::{Error, Result};
+
+/// A table at one version, opened.
+#[derive(Debug, Clone)]
+pub(crate) struct TableVersion {
+    pub(super) dataset: Dataset,
+}
+
+impl TableVersion {
+    pub(crate) fn new(dataset: Dataset) -> Self {
+        Self { dataset }
+    }
+
+    pub(crate) fn into_dataset(self) -> Dataset {
+        self.dataset
+    }
+
+    /// The version's number.
+    pub(crate) fn number(&self) -> u64 {
+        self.dataset.manifest().version
+    }
+
+    /// Where the table is.
+    pub(crate) fn uri(&self) -> &str {
+        self.dataset.uri()
+    }
+
+    /// Whether rows keep their ids when they are updated or compacted.
+    pub(crate) fn stable_row_ids(&self) -> bool {
+        self.dataset.manifest().uses_stable_row_ids()
+    }
+
+    /// The table at its latest version.
+    pub(crate) async fn latest(&self) -> Result<Self> {
+        let mut latest = self.dataset.clone();
+        let opened = latest.checkout_latest().await;
+        opened.map_err(|error| Error::failed("opening the latest version of the table", error))?;
+        Ok(Self::new(latest))
+    }
+
+    /// The table at the given version of its branch.
+    pub(crate) async fn at(&self, version: u64) -> Result<Self> {
+        match self.if_still_there(version).await? {
+            Some(table) => Ok(table),
+            None => Err(Error::conflict(format!(
+                "version {version} of the table was removed by cleanup while the statement ran"
+            ))),
+        }
+    }
+
+    /// The table at the given version, or `None` if cleanup has removed that version.
+    pub(crate) async fn if_still_there(&self, version: u64) -> Result<Option<Self>> {
+        if self.number() == version {
+            return Ok(Some(self.clone()));
+        }
+        match self.dataset.checkout_version(version).await {
+            Ok(dataset) => Ok(Some(Self::new(dataset))),
+            Err(
+                lance::Error::DatasetNotFound { .. }
+                | lance::Error::NotFound { .. }
+                | lance::Error::VersionNotFound { .. },
+            ) => Ok(None),
+            Err(error) => {
+                Err(Error::failed(format!("opening version {version} of the table"), error))
+            }
+        }
+    }
+}
