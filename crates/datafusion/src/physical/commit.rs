@@ -147,8 +147,8 @@ impl ExecutionPlan for IndexCommitExec {
                         context: context.clone(),
                     })
                 }
-                IndexJob::Skipped { index, reason } => {
-                    tracing::warn!("index '{index}' was skipped: {reason}");
+                IndexJob::Skipped { reason, .. } => {
+                    tracing::warn!("skipped: {reason}");
                     continue;
                 }
                 IndexJob::Unplannable { index, reason } => Err((index.clone(), reason.clone())),

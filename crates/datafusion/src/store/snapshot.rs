@@ -105,24 +105,29 @@ fn define(
 ) -> Result<IndexDefinition> {
     let name = &newest.name;
     let Some(index_type) = definition::type_of(newest) else {
-        let url = newest.index_details.as_ref().map_or("", |details| &details.type_url);
+        let url = newest.index_details.as_ref().map_or("Unknown", |details| &details.type_url);
         return Err(Error::not_supported(format!(
-            "index '{name}' is of type {}, which REFRESH doesn't maintain; it maintains {}",
+            "index '{name}' is of type {}; REFRESH maintains {}, Lance's own optimize_indices \
+             the others",
             name_of_unknown(url),
             IndexType::names(),
         )));
     };
-    let unlike = |segment: &&IndexMetadata| {
-        segment.keyed_field() != newest.keyed_field()
-            || definition::type_of(segment) != Some(index_type)
-    };
-    if metadata.iter().any(|segment| unlike(&segment)) || newest.keyed_field().is_none() {
+    let [id] = newest.fields[..] else {
         return Err(Error::not_supported(format!(
+            "index '{name}' carries more than one column; Lance's own optimize_indices \
+             maintains it"
+        )));
+    };
+    let alike = |segment: &IndexMetadata| {
+        segment.fields == newest.fields && definition::type_of(segment) == Some(index_type)
+    };
+    if !metadata.iter().all(alike) {
+        return Err(Error::invalid(format!(
             "the segments of index '{name}' are not all of one type on one column; \
              CREATE OR REPLACE INDEX makes it anew"
         )));
     }
-    let id = newest.keyed_field().unwrap_or_default();
     let field = fields::by_id(table.dataset.schema(), id).ok_or_else(|| {
         Error::invalid(format!("the column of index '{name}' is gone; DROP INDEX ends the index"))
     })?;

@@ -14,6 +14,8 @@ use lance::{
     io::{ObjectStoreParams, StorageOptionsAccessor},
 };
 
+use lance_index_sql::suggest;
+
 use super::LanceTable;
 
 /// `CREATE EXTERNAL TABLE t [(columns)] STORED AS LANCE LOCATION 'uri' [OPTIONS (...)]`
@@ -28,6 +30,9 @@ use super::LanceTable;
 #[derive(Debug, Default)]
 pub struct LanceTableFactory;
 
+/// The options that are not the object store's.
+const OPTIONS: [&str; 2] = ["use_index", "enable_stable_row_ids"];
+
 /// The options of `CREATE EXTERNAL TABLE`.
 #[derive(Default)]
 struct TableOptions {
@@ -37,21 +42,30 @@ struct TableOptions {
 }
 
 impl TableOptions {
-    fn try_new(options: &HashMap<String, String>) -> Result<Self> {
+    fn try_new(location: &str, options: &HashMap<String, String>) -> Result<Self> {
         let mut parsed = Self::default();
         for (key, value) in options {
             // DataFusion puts this before every key without a dot.
-            let key = key.strip_prefix("format.").unwrap_or(key);
-            match key {
-                "use_index" => parsed.use_index = Some(boolean(key, value)?),
+            let key = key.strip_prefix("format.").unwrap_or(key).to_ascii_lowercase();
+            match key.as_str() {
+                "use_index" => parsed.use_index = Some(boolean(&key, value)?),
                 "enable_stable_row_ids" => {
-                    parsed.enable_stable_row_ids = Some(boolean(key, value)?);
+                    parsed.enable_stable_row_ids = Some(boolean(&key, value)?);
                 }
                 "version" | "tag" | "branch" => {
                     return not_impl_err!("opening a Lance table at a {key} is not supported yet");
                 }
+                _ if !location.contains("://") => {
+                    return plan_err!(
+                        "there is no option '{key}'; a local Lance table takes {}",
+                        OPTIONS.join(", ")
+                    );
+                }
                 _ => {
-                    parsed.storage.insert(key.to_string(), value.clone());
+                    if let Some(nearest) = suggest(&key, &OPTIONS) {
+                        return plan_err!("there is no option '{key}'; did you mean '{nearest}'?");
+                    }
+                    parsed.storage.insert(key, value.clone());
                 }
             }
         }
@@ -77,7 +91,7 @@ impl TableProviderFactory for LanceTableFactory {
         if !command.order_exprs.is_empty() {
             return plan_err!("a Lance table takes no WITH ORDER");
         }
-        let options = TableOptions::try_new(&command.options)?;
+        let options = TableOptions::try_new(&command.location, &command.options)?;
         let schema = command.schema.as_arrow();
         let table = if !schema.fields().is_empty() {
             LanceTable::new(create(&command.location, schema, &options).await?)

@@ -1,5 +1,6 @@
 //! Index maintenance against tables that other writers of Lance made and change.
 
+mod commits;
 mod cost;
 mod executors;
 mod foreign;

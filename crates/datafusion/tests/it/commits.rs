@@ -1,0 +1,194 @@
+//! Commits that conflict, fail, or whose answer is lost.
+
+use std::{
+    fmt,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
+
+use async_trait::async_trait;
+use datafusion::prelude::SessionContext;
+use datafusion_lance_index::{session::SessionContextExt, table::LanceTable};
+use futures::{FutureExt, future::BoxFuture};
+use lance::dataset::builder::DatasetBuilder;
+use lance_io::object_store::ObjectStore;
+use lance_table::{
+    format::{IndexMetadata, Manifest, Transaction},
+    io::commit::{
+        CommitError, CommitHandler, ConditionalPutCommitHandler, ManifestLocation,
+        ManifestNamingScheme, ManifestWriter,
+    },
+};
+use object_store::path::Path;
+
+use crate::support::{Table, config, half_and_half, letters, session};
+
+/// What happens to a commit, given how many there have been before.
+enum Does {
+    Commit,
+    Fail,
+    /// It is committed, and the answer never arrives.
+    LoseAnswer,
+    /// Another writer commits first.
+    ComeSecond(BoxFuture<'static, ()>),
+}
+
+type Script = Arc<dyn Fn(usize) -> Does + Send + Sync>;
+
+#[derive(Clone)]
+struct Scripted {
+    commits: Arc<AtomicUsize>,
+    script: Script,
+}
+
+impl fmt::Debug for Scripted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Scripted")
+    }
+}
+
+#[async_trait]
+impl CommitHandler for Scripted {
+    async fn commit(
+        &self,
+        manifest: &mut Manifest,
+        indices: Option<Vec<IndexMetadata>>,
+        base_path: &Path,
+        object_store: &ObjectStore,
+        writer: ManifestWriter,
+        naming: ManifestNamingScheme,
+        transaction: Option<Transaction>,
+    ) -> Result<ManifestLocation, CommitError> {
+        let broken = || CommitError::OtherError(lance::Error::io("the network is down"));
+        let commits = (self.script)(self.commits.fetch_add(1, Ordering::SeqCst));
+        let lose = match commits {
+            Does::Commit => false,
+            Does::Fail => return Err(broken()),
+            Does::LoseAnswer => true,
+            Does::ComeSecond(act) => {
+                act.await;
+                false
+            }
+        };
+        let done = ConditionalPutCommitHandler
+            .commit(manifest, indices, base_path, object_store, writer, naming, transaction)
+            .await;
+        if lose { Err(broken()) } else { done }
+    }
+}
+
+/// A session in which commits to the table go by the script.
+async fn scripted(
+    table: &Table,
+    script: impl Fn(usize) -> Does + Send + Sync + 'static,
+) -> SessionContext {
+    let handler = Scripted { commits: Arc::default(), script: Arc::new(script) };
+    let dataset = DatasetBuilder::from_uri(&table.uri)
+        .with_commit_handler(Arc::new(handler))
+        .load()
+        .await
+        .unwrap();
+    let session = session(config());
+    session.register_table("t", Arc::new(LanceTable::new(dataset))).unwrap();
+    session
+}
+
+async fn run(session: &SessionContext, sql: &str) -> Result<(), String> {
+    let frame = session.lance_sql(sql).await.map_err(|error| error.strip_backtrace())?;
+    frame.collect().await.map(|_| ()).map_err(|error| error.strip_backtrace())
+}
+
+const CREATE: &str = "CREATE INDEX i ON t (id)";
+
+fn index_directories(table: &Table) -> usize {
+    std::fs::read_dir(format!("{}/_indices", table.uri)).map_or(0, Iterator::count)
+}
+
+#[tokio::test]
+async fn a_commit_that_fails_changes_nothing() {
+    let table = Table::new(&[half_and_half()], false).await;
+    let version = table.version().await;
+    let session = scripted(&table, |_| Does::Fail).await;
+    let error = run(&session, CREATE).await.unwrap_err();
+    assert!(error.contains("nothing was committed"), "{error}");
+    assert!(error.contains("the network is down"), "{error}");
+    assert_eq!(table.version().await, version);
+    assert_eq!(index_directories(&table), 0);
+}
+
+#[tokio::test]
+async fn a_commit_whose_answer_is_lost_is_found_again() {
+    let table = Table::new(&[half_and_half()], false).await;
+    let version = table.version().await;
+    let session = scripted(&table, |_| Does::LoseAnswer).await;
+    run(&session, CREATE).await.unwrap();
+    assert_eq!(table.version().await, version + 1);
+    assert_eq!(table.segments("i").await, [vec![0]]);
+    table.oracle("i", "id = 7").await;
+}
+
+/// A new fragment, covered by a statement of another session.
+fn append_and_refresh(table: &Arc<Table>, at: usize) -> BoxFuture<'static, ()> {
+    let table = table.clone();
+    async move {
+        let first = 1000 + 10 * at as i64;
+        table.append(letters(first..first + 10, |_| "A")).await;
+        table.sql("ALTER TABLE t REFRESH INDEX i").await;
+    }
+    .boxed()
+}
+
+async fn due() -> Arc<Table> {
+    let table = Arc::new(Table::new(&[half_and_half()], false).await);
+    table.sql(CREATE).await;
+    table.append(letters(100..200, |_| "C")).await;
+    table
+}
+
+#[tokio::test]
+async fn a_statement_gives_way_as_often_as_it_takes() {
+    // The other writer covers our fragment first, then its own new ones.
+    let table = due().await;
+    let other = table.clone();
+    let session = scripted(&table, move |n| match n {
+        0..3 => Does::ComeSecond(append_and_refresh(&other, n)),
+        _ => Does::Commit,
+    })
+    .await;
+    run(&session, "ALTER TABLE t REFRESH INDEX i").await.unwrap();
+    let mut covered = table.segments("i").await.concat();
+    covered.sort();
+    let fragments = table.open().await.get_fragments().len() as u32;
+    assert_eq!(covered, (0..fragments).collect::<Vec<_>>());
+    assert_eq!(table.oracle("i", "id = 150").await, 1);
+    assert_eq!(table.oracle("i", "id = 1000").await, 1);
+}
+
+#[tokio::test]
+async fn a_statement_gives_way_only_so_often() {
+    let table = due().await;
+    let other = table.clone();
+    // Appends that our index doesn't cover, and a second index under the same name's nose: each
+    // commit of ours comes second to one of the same name.
+    let session = scripted(&table, move |n| {
+        let other = other.clone();
+        Does::ComeSecond(
+            async move {
+                other.append(letters(2000 + n as i64..2001 + n as i64, |_| "A")).await;
+                let replace = "CREATE OR REPLACE INDEX i ON t USING bitmap (id)";
+                other.sql(replace).await;
+            }
+            .boxed(),
+        )
+    })
+    .await;
+    run(&session, "SET lance_index.commit_retries = 2").await.unwrap();
+    let before = table.segments("i").await;
+    let error = run(&session, "CREATE OR REPLACE INDEX i ON t (id)").await.unwrap_err();
+    assert!(error.contains("other writers were faster 3 times"), "{error}");
+    assert!(error.contains("nothing was committed"), "{error}");
+    assert_ne!(table.segments("i").await, before);
+    assert_eq!(table.same_rows("id = 150").await, 1);
+}
