@@ -67,7 +67,7 @@ pub trait SessionContextExt {
     async fn lance_sql(&self, sql: &str) -> Result<DataFrame>;
 
     /// The session's dialect with this crate's statements, for
-    /// [`StatementParser`](lance_index_sql::StatementParser).
+    /// [`StatementParser`].
     fn lance_dialect(&self) -> LanceIndexDialect;
 
     /// Plans one statement. Statements of this crate, and queries, act when the answer is

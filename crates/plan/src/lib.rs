@@ -9,6 +9,7 @@ pub mod accept;
 pub mod coverage;
 pub mod dispose;
 pub mod error;
+pub mod established;
 pub mod history;
 pub mod plan;
 pub mod runs;

@@ -11,6 +11,8 @@ use futures::{StreamExt, TryStreamExt};
 use lance_index_plan::{
     accept::{Acceptance, Rejected, Rejection, SegmentOutcome, accept},
     coverage::format_ranges,
+    established::established,
+    history::is_same_index,
     plan::{Action, MaintenancePlan, Parallelism, build_on},
     snapshot::IndexSnapshot,
 };
@@ -75,9 +77,8 @@ impl Driver {
     pub(crate) async fn run(mut self) -> Result<MaintenanceReport> {
         let mut built = Vec::new();
         let done = self.run_plans(&mut built).await;
-        if done.as_ref().is_err_and(|error| error.kind() != ErrorKind::OutcomeUnknown) {
-            discard(self.target.table(), &built).await;
-        }
+        // Whatever may be part of a version is no longer among them.
+        discard(self.target.table(), &built).await;
         done
     }
 
@@ -196,16 +197,21 @@ impl Driver {
                 Err(rejected) => return self.after_rejection(rejected, built),
             };
             let added = as_accepted(built, &accepted);
+            let is_added =
+                |built: &mut Built| added.iter().any(|a| a.uuid() == built.segment.uuid());
             let sent = publish::publish(&anchor, &latest, name, &added, &accepted.removed);
-            match sent.await? {
-                Publication::Done(committed) => {
-                    let report = self.read_back(&committed, built, &accepted).await?;
-                    // A segment that lost all its fragments while it was built.
-                    built.retain(|built| !added.iter().any(|a| a.uuid() == built.segment.uuid()));
-                    discard(&committed, built).await;
+            match sent.await {
+                // What an error leaves of it may still arrive: the files stay.
+                Err(error) => {
+                    built.retain_mut(|built| !is_added(built));
+                    return Err(error);
+                }
+                Ok(Publication::Done(committed)) => {
+                    let done: Vec<Built> = built.extract_if(.., is_added).collect();
+                    let report = self.read_back(&committed, &done, &accepted).await?;
                     return Ok(Progress::Done(report));
                 }
-                Publication::Conflict(error) => {
+                Ok(Publication::Conflict(error)) => {
                     tracing::debug!(index = name, %error, "another writer was faster");
                     conflicts.next(name).await?;
                     anchor = latest;
@@ -216,14 +222,8 @@ impl Driver {
 
     fn after_rejection(&self, rejected: Rejected, built: &[Built]) -> Result<Progress> {
         let name = &self.plan.definition.name;
-        let fatal: Vec<String> = rejected
-            .rejections
-            .iter()
-            .filter(|rejection| !rejection.can_replan())
-            .map(|rejection| format!("index '{name}' {rejection}"))
-            .collect();
-        if !fatal.is_empty() {
-            return Err(Error::conflict(format!("{}; nothing was committed", fatal.join("; "))));
+        if rejected.rejections.iter().any(|rejection| !rejection.can_replan()) {
+            return Err(self.rejected(&rejected.rejections));
         }
         for rejection in &rejected.rejections {
             tracing::debug!("planning anew: index '{name}' {rejection}");
@@ -239,6 +239,14 @@ impl Driver {
         })
     }
 
+    /// The statement's failure, for those of the rejections that no new plan gets past.
+    fn rejected(&self, rejections: &[Rejection]) -> Error {
+        let name = &self.plan.definition.name;
+        let fatal = rejections.iter().filter(|rejection| !rejection.can_replan());
+        let fatal: Vec<_> = fatal.map(|rejection| format!("index '{name}' {rejection}")).collect();
+        Error::conflict(format!("{}; nothing was committed", fatal.join("; ")))
+    }
+
     /// Plans again from the latest version, on top of the outcomes that hold.
     async fn plan_anew(
         &mut self,
@@ -248,19 +256,28 @@ impl Driver {
     ) -> Result<()> {
         let latest = self.target.table().latest().await?;
         let definition = self.plan.definition.clone();
+        let name = &definition.name;
         let (mut plan, now) = match self.plan.action {
             Action::Refresh => {
-                planning::refresh(&latest, &definition.name, format, self.parallelism).await?
+                let events = history::events(&latest, self.plan.read_version, name).await?;
+                let same = |events: Vec<_>| is_same_index(&self.plan.segments, &events);
+                if !events.is_none_or(same) {
+                    return Err(self.rejected(&[Rejection::Dropped]));
+                }
+                planning::refresh(&latest, name, format, self.parallelism).await?
             }
             action => {
                 let replace = action == Action::Replace;
+                let definition = definition.clone();
                 planning::create(&latest, definition, replace, true, self.parallelism).await?
             }
         };
+        // Another client may have replaced the index by one with other parameters.
+        let alike = plan.definition.parameters == definition.parameters;
         let outcomes: Vec<_> = built
             .iter()
             .map(|built| built.outcome.clone())
-            .filter(|outcome| holds.contains(&outcome.segment.uuid))
+            .filter(|outcome| alike && holds.contains(&outcome.segment.uuid))
             .collect();
         let used = build_on(&mut plan, &now, &outcomes, self.parallelism);
         let (keep, drop): (Vec<Built>, Vec<Built>) =
@@ -282,25 +299,21 @@ impl Driver {
         accepted: &Acceptance,
     ) -> Result<MaintenanceReport> {
         let name = &self.plan.definition.name;
-        let mut established = RoaringBitmap::new();
-        let mut sound = false;
-        if let Ok(after) = self.snapshot(committed).await {
-            let live = after.live();
-            for (uuid, declared) in &accepted.added {
-                let segment = after.segments().iter().find(|segment| segment.uuid == *uuid);
-                let declares = segment.and_then(|segment| segment.declared.clone());
-                established |= declares.unwrap_or_default() & declared & &live;
+        let version = committed.number();
+        let established = match self.snapshot(committed).await {
+            Ok(after) => {
+                let outcomes: Vec<_> = built.iter().map(|built| built.outcome.clone()).collect();
+                established(&self.plan, &outcomes, accepted, &after)
             }
-            let unchanged = |id| {
-                let files = built.iter().find_map(|built| built.outcome.field_files.get(&id));
-                after.fragment(id).map(|fragment| &fragment.field_files) == files
-            };
-            sound = after.field.as_ref().is_some_and(|field| {
-                (field.id, &field.data_type)
-                    == (self.plan.definition.field.id, &self.plan.definition.field.data_type)
-            }) && established.iter().all(unchanged);
-        }
-        if !sound {
+            Err(error) if error.kind() == ErrorKind::Failed => {
+                let message =
+                    format!("index '{name}' was committed in version {version}, but then: {error}");
+                return Err(Error::new(ErrorKind::Failed, message));
+            }
+            // The index is such by now that it can't be maintained.
+            Err(_) => None,
+        };
+        let Some(established) = established else {
             let added: Vec<Uuid> = accepted.added.iter().map(|(uuid, _)| *uuid).collect();
             let removed = publish::publish(committed, committed, name, &[], &added).await;
             let what = format!("the column of index '{name}' was changed during the commit");
@@ -315,7 +328,7 @@ impl Driver {
                     "{what}, and the new segments could not be removed; DROP INDEX does: {error}"
                 )),
             });
-        }
+        };
         let declared = accepted.added.iter().fold(RoaringBitmap::new(), |all, (_, d)| all | d);
         let missing = (declared - &established) | &accepted.retired;
         if !missing.is_empty() {
@@ -331,7 +344,7 @@ impl Driver {
             fragments_indexed: established.len(),
             segments_added: accepted.added.len() as u64,
             segments_rewritten: rewritten.count() as u64,
-            version: committed.number(),
+            version,
         })
     }
 

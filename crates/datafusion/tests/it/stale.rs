@@ -113,8 +113,14 @@ async fn c39c_deletes_cause_no_rewrite() {
     }
 }
 
-/// Rewrites `column` in place in fragment 0, as a client of the fragment API does.
-async fn rewrite_in_place(table: &Table, column: &str, ids: std::ops::Range<i64>, value: &str) {
+/// Rewrites `column` of some rows of a fragment in place, as a client of the fragment API does.
+pub async fn rewrite_in_place(
+    table: &Table,
+    fragment: usize,
+    column: &str,
+    ids: std::ops::Range<i64>,
+    value: &str,
+) {
     let dataset = table.open().await;
     let columns: Vec<(&str, ArrayRef)> = vec![
         ("id", Arc::new(Int64Array::from_iter_values(ids.clone()))),
@@ -122,7 +128,7 @@ async fn rewrite_in_place(table: &Table, column: &str, ids: std::ops::Range<i64>
     ];
     let batch = nullable(columns);
     let reader = RecordBatchIterator::new([Ok(batch.clone())], batch.schema());
-    let mut fragment = dataset.get_fragment(0).unwrap();
+    let mut fragment = dataset.get_fragment(fragment).unwrap();
     let (fragment, fields_modified) = fragment.update_columns(reader, "id", "id").await.unwrap();
     let operation = Operation::Update {
         removed_fragment_ids: vec![],
@@ -150,7 +156,7 @@ async fn c42_in_place_rewrite() {
             let table = Table::new(&[half_and_half()], stable_row_ids).await;
             create(&table, method, column).await;
             let value = if column == "txt" { "Bpple common" } else { "B" };
-            rewrite_in_place(&table, column, 0..25, value).await;
+            rewrite_in_place(&table, 0, column, 0..25, value).await;
             assert_eq!(table.same_rows(is_a).await, 25, "{method} before");
             let rewritten = refresh(&table).await;
             assert_eq!(rewritten, i64::from(method != "ngram"), "{method}");
@@ -170,7 +176,7 @@ async fn in_place_rewrite_to_and_from_null() {
         let table = Table::new(&[nullable(columns)], false).await;
         create(&table, method, "cat").await;
         assert_eq!(table.same_rows("cat IS NULL").await, 10, "{method}");
-        rewrite_in_place(&table, "cat", 0..50, "B").await;
+        rewrite_in_place(&table, 0, "cat", 0..50, "B").await;
         refresh(&table).await;
         assert_eq!(table.oracle("i", "cat IS NULL").await, 5, "{method}");
         assert_eq!(table.same_rows("cat IS NOT NULL").await, 95, "{method}");
