@@ -1,6 +1,10 @@
 //! What went wrong, to which object, and whether trying again may help.
 
-use datafusion::error::DataFusionError;
+use datafusion::{
+    common::{Diagnostic, Span},
+    error::DataFusionError,
+    sql::sqlparser::parser::ParserError,
+};
 use lance_index_plan::error::PlanError;
 use lance_index_sql::SyntaxError;
 use thiserror::Error as ThisError;
@@ -67,7 +71,7 @@ impl Error {
         action: impl std::fmt::Display,
         source: impl std::error::Error + Send + Sync + 'static,
     ) -> Self {
-        let message = format!("while {action}: {source}");
+        let message = format!("while {action}: {}", plain(&source.to_string()));
         Self { kind: ErrorKind::Failed, message, source: Some(Box::new(source)) }
     }
 
@@ -89,6 +93,24 @@ impl Error {
     /// as a whole rather than about one index.
     pub(crate) fn is_about_the_statement(&self) -> bool {
         self.source.as_ref().is_some_and(|source| source.is::<SyntaxError>())
+    }
+
+    /// A statement that Lance refuses, with its reason.
+    pub(crate) fn refused(what: String, reason: &dyn std::error::Error) -> Self {
+        Self::invalid(format!("{what}: {}", plain(&reason.to_string())))
+    }
+
+    /// [`Error::failed`] for an error of Lance's, which may say that what was asked for is wrong.
+    pub(crate) fn lance(action: impl std::fmt::Display, source: lance_core::Error) -> Self {
+        let wrong = matches!(
+            source,
+            lance_core::Error::InvalidInput { .. } | lance_core::Error::NotSupported { .. }
+        );
+        let mut error = Self::failed(action, source);
+        if wrong {
+            error.kind = ErrorKind::Invalid;
+        }
+        error
     }
 
     /// The kind of failure.
@@ -122,15 +144,63 @@ impl From<SyntaxError> for Error {
 }
 
 impl From<Error> for DataFusionError {
-    fn from(mut error: Error) -> Self {
+    fn from(error: Error) -> Self {
         // Keeps the position for whoever shows diagnostics.
-        match error.source.take().map(|source| source.downcast::<SyntaxError>()) {
-            Some(Ok(syntax)) => Self::from(*syntax),
-            Some(Err(source)) => {
-                error.source = Some(source);
-                Self::External(Box::new(error))
+        let syntax = error.source.as_ref().and_then(|source| source.downcast_ref::<SyntaxError>());
+        let diagnostic = syntax.map(|syntax| {
+            let span = Span::try_from_sqlparser_span(syntax.span);
+            let mut diagnostic = Diagnostic::new_error(syntax.what.clone(), span);
+            if let Some(hint) = &syntax.hint {
+                diagnostic.add_help(hint, None);
             }
-            None => Self::External(Box::new(error)),
+            diagnostic
+        });
+        let error = Self::External(Box::new(error));
+        match diagnostic {
+            Some(diagnostic) => error.with_diagnostic(diagnostic),
+            None => error,
         }
+    }
+}
+
+/// What to show a person of an error of a statement: what it says, without a backtrace and without
+/// the names of the layers that it came through.
+pub fn message(error: &DataFusionError) -> String {
+    match error {
+        DataFusionError::SQL(error, _) => match error.as_ref() {
+            ParserError::ParserError(text) | ParserError::TokenizerError(text) => text.clone(),
+            ParserError::RecursionLimitExceeded => error.to_string(),
+        },
+        DataFusionError::External(source) if source.is::<Error>() => source.to_string(),
+        DataFusionError::Diagnostic(_, inner) => message(inner),
+        DataFusionError::Context(_, inner) => message(inner),
+        DataFusionError::Shared(inner) => message(inner),
+        _ => error.strip_backtrace(),
+    }
+}
+
+/// What Lance has to say, without the places in its source that its errors end in.
+fn plain(text: &str) -> String {
+    let mut text = text.to_string();
+    while let Some(end) = text.find(".rs:") {
+        let rest = text[end + 4..].find(|c: char| !c.is_ascii_digit() && c != ':');
+        let after = rest.map_or(text.len(), |rest| end + 4 + rest);
+        let before = text[..end].rfind(", ").unwrap_or(end);
+        text.replace_range(before..after, "");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_in_lances_source_are_left_out() {
+        let text = "Invalid user input: no such type, /home/x/lance-index-1/src/a.rs:529:29";
+        assert_eq!(plain(text), "Invalid user input: no such type");
+        let twice = "a: b, /x/c.rs:1:2, /x/d.rs:33:4: e";
+        assert_eq!(plain(twice), "a: b: e");
+        assert_eq!(plain("plain"), "plain");
     }
 }

@@ -63,7 +63,7 @@ impl fmt::Display for IndexJob {
         write!(
             f,
             "\n  Index: {} USING {} ({}), read version {}",
-            definition.name, definition.index_type, definition.field.path, plan.read_version
+            definition.name, definition.index_type, definition.field.column, plan.read_version
         )?;
         if plan.is_empty() {
             write!(f, "\n    nothing to do")?;
@@ -137,7 +137,7 @@ impl fmt::Display for Statement {
 }
 
 /// The one extension node of this crate.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(crate) struct StatementNode {
     pub statement: Arc<Statement>,
     schema: DFSchemaRef,
@@ -149,6 +149,13 @@ impl StatementNode {
         let schema = Arc::new(DFSchema::try_from(statement.schema())?);
         let node = Self { statement: Arc::new(statement), schema };
         Ok(LogicalPlan::Extension(Extension { node: Arc::new(node) }))
+    }
+}
+
+// Some formats of EXPLAIN print nodes this way.
+impl fmt::Debug for StatementNode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.statement)
     }
 }
 

@@ -21,7 +21,7 @@ use crate::{
     error::{Error, ErrorKind, Result},
     index_type::{INDEX_TYPES, IndexType},
     logical::{self, IndexJob, Maintain, Statement, StatementNode},
-    names::pick,
+    names::{find, folded, pick},
     options::{CreateOptions, RefreshOptions},
     physical::show::Show,
     planning,
@@ -104,8 +104,8 @@ async fn target(state: &SessionState, name: &ObjectName) -> DataFusionResult<Tar
 fn index_name(indexes: &Indexes, target: &Target, ident: &Ident) -> Result<String> {
     refuse_system_name(ident)?;
     let names = indexes.names();
-    let what = format!("index on table {}", target.name());
-    Ok(names[pick(ident, &names, &what)?].to_string())
+    let place = format!(" on table {}", target.name());
+    Ok(names[pick(ident, &names, "index", &place)?].to_string())
 }
 
 fn refuse_system_name(ident: &Ident) -> Result<()> {
@@ -126,6 +126,14 @@ async fn lower_create(
     target_partitions: usize,
 ) -> Result<Maintain> {
     refuse_system_name(&create.index)?;
+    if create.index.value.trim().is_empty() {
+        return Err(SyntaxError {
+            what: "an index needs a name that isn't blank".to_string(),
+            hint: None,
+            span: create.index.span,
+        }
+        .into());
+    }
     if create.or_replace && create.if_not_exists {
         return Err(SyntaxError {
             what: "OR REPLACE and IF NOT EXISTS exclude each other".to_string(),
@@ -137,16 +145,17 @@ async fn lower_create(
     let index_type = method(create)?;
     let options = CreateOptions::try_new(&create.options, index_type)?;
     let table = target.table();
-    let name = match create.index.quote_style {
-        Some(_) => create.index.value.clone(),
-        None => create.index.value.to_lowercase(),
+    let indexes = Indexes::read(table).await?;
+    let existing = find(&create.index, &indexes.names(), "index")?;
+    let name = match existing {
+        Some(at) => indexes.names()[at].to_string(),
+        None => folded(&create.index),
     };
     let field = fields::resolve(table, &create.column)?;
     let definition = definition::requested(table, &name, field, index_type, &options.parameters)?;
     let parallelism = Parallelism { num_segments: options.num_segments, target_partitions };
     let action = if create.or_replace { Action::Replace } else { Action::Create };
-    let exists = Indexes::read(table).await?.names().contains(&name.as_str());
-    let plan = if exists && create.if_not_exists {
+    let plan = if existing.is_some() && create.if_not_exists {
         tracing::info!("index '{name}' exists already; nothing was done");
         MaintenancePlan {
             read_version: table.number(),
@@ -176,12 +185,17 @@ fn method(create: &CreateIndex) -> Result<&'static IndexType> {
         return Ok(index_type);
     }
     let names: Vec<&str> = INDEX_TYPES.iter().map(|index_type| index_type.name).collect();
-    let nearest = suggest(written, &names).map(|nearest| format!("did you mean {nearest}? "));
+    let lower = written.to_lowercase();
+    let advice = if ["ivf", "hnsw", "vector", "pq"].iter().any(|part| lower.contains(part)) {
+        "Lance's own create_index makes vector indexes; ".to_string()
+    } else {
+        let nearest = suggest(written, &names);
+        nearest.map(|nearest| format!("did you mean {nearest}? ")).unwrap_or_default()
+    };
     Err(SyntaxError {
         what: format!("there is no index method '{written}'"),
         hint: Some(format!(
-            "{}the methods are {} (fts is also called inverted)",
-            nearest.unwrap_or_default(),
+            "{advice}the methods are {} (fts is also called inverted)",
             IndexType::names()
         )),
         span: method.span(),
@@ -199,6 +213,9 @@ async fn lower_refresh(
         IndexTarget::One(ident) => (vec![index_name(&indexes, &target, ident)?], true),
         IndexTarget::All => (indexes.names().into_iter().map(str::to_string).collect(), false),
     };
+    if names.is_empty() {
+        RefreshOptions::check_names(&refresh.options)?;
+    }
     let mut jobs = Vec::new();
     for index in names {
         let planned = plan_refresh(&target, &indexes, refresh, &index, target_partitions).await;
@@ -238,14 +255,13 @@ async fn plan_refresh(
 }
 
 async fn lower_drop(target: Arc<Target>, drop: &DropIndex) -> Result<logical::DropIndex> {
+    refuse_system_name(&drop.index)?;
     let indexes = Indexes::read(target.table()).await?;
-    match index_name(&indexes, &target, &drop.index) {
-        Ok(index) => Ok(logical::DropIndex { target, index, exists: true }),
-        Err(_) if drop.if_exists && !is_system_name(&drop.index.value) => {
-            let index = drop.index.value.clone();
-            tracing::info!("there is no index '{index}'; nothing was done");
-            Ok(logical::DropIndex { target, index, exists: false })
-        }
-        Err(error) => Err(error),
+    if drop.if_exists && find(&drop.index, &indexes.names(), "index")?.is_none() {
+        let index = folded(&drop.index);
+        tracing::info!("there is no index '{index}'; nothing was done");
+        return Ok(logical::DropIndex { target, index, exists: false });
     }
+    let index = index_name(&indexes, &target, &drop.index)?;
+    Ok(logical::DropIndex { target, index, exists: true })
 }

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     error::{Error, Result},
-    index_type::{IndexType, Parameter, Values},
+    index_type::{INDEX_TYPES, IndexType, Parameter, Values},
 };
 
 /// The most segments that a statement may ask for.
@@ -78,6 +78,19 @@ impl RefreshOptions {
             }
         }
         Ok(refresh)
+    }
+
+    /// Checks the options where there is no index that they could be about.
+    ///
+    /// # Errors
+    /// A name that no index type has, or a value that it doesn't take; the error points at it.
+    pub fn check_names(options: &WithOptions) -> Result<()> {
+        let parameters = INDEX_TYPES.iter().flat_map(|index_type| index_type.parameters);
+        let known: Vec<Parameter> = [NUM_SEGMENTS].iter().chain(parameters).copied().collect();
+        for option in options {
+            check(option, find(option, &known, "REFRESH")?)?;
+        }
+        Ok(())
     }
 
     /// Whether the statement states any build parameter of the index.

@@ -1,23 +1,101 @@
 //! `SET lance_index.x = ...`
 
-use std::time::Duration;
+use std::{any::Any, fmt::Display, str::FromStr, time::Duration};
 
 use datafusion::{
-    common::{config::ConfigExtension, extensions_options},
+    common::{
+        Result,
+        config::{ConfigEntry, ConfigExtension, ExtensionOptions},
+        config_err,
+    },
     config::ConfigOptions,
 };
 
-extensions_options! {
-    /// The settings of index maintenance. Each is set by `SET lance_index.name = value`.
-    pub struct LanceIndexSettings {
-        /// Work units that run at the same time; 0 stands for `datafusion.execution.target_partitions`.
-        pub max_concurrent_units: usize, default = 0
-        /// How often a work unit is tried before the statement fails.
-        pub max_attempts: usize, default = 3
-        /// Seconds after which one attempt is given up.
-        pub attempt_timeout_secs: u64, default = 3600
-        /// How often a statement plans anew after a conflict with another writer.
-        pub commit_retries: usize, default = 5
+/// The settings of index maintenance. Each is set by `SET lance_index.name = value`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LanceIndexSettings {
+    /// Work units that run at the same time; 0 stands for `datafusion.execution.target_partitions`.
+    pub max_concurrent_units: usize,
+    /// How often a work unit is tried before the statement fails.
+    pub max_attempts: usize,
+    /// Seconds after which one attempt is given up.
+    pub attempt_timeout_secs: u64,
+    /// How often a statement plans anew after a conflict with another writer.
+    pub commit_retries: usize,
+}
+
+impl Default for LanceIndexSettings {
+    fn default() -> Self {
+        Self {
+            max_concurrent_units: 0,
+            max_attempts: 3,
+            attempt_timeout_secs: 3600,
+            commit_retries: 5,
+        }
+    }
+}
+
+// By hand, since what `extensions_options!` writes lists the settings without their prefix, so
+// that SHOW doesn't find them.
+impl ExtensionOptions for LanceIndexSettings {
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn as_any_mut(&mut self) -> &mut dyn Any {
+        self
+    }
+
+    fn cloned(&self) -> Box<dyn ExtensionOptions> {
+        Box::new(self.clone())
+    }
+
+    fn set(&mut self, key: &str, value: &str) -> Result<()> {
+        match key {
+            "max_concurrent_units" => self.max_concurrent_units = number(key, value, 0)?,
+            "max_attempts" => self.max_attempts = number(key, value, 1)?,
+            "attempt_timeout_secs" => self.attempt_timeout_secs = number(key, value, 1)?,
+            "commit_retries" => self.commit_retries = number(key, value, 0)?,
+            _ => return config_err!("there is no setting lance_index.{key}"),
+        }
+        Ok(())
+    }
+
+    fn entries(&self) -> Vec<ConfigEntry> {
+        let entry = |key: &str, value: String, description| ConfigEntry {
+            key: format!("{}.{key}", Self::PREFIX),
+            value: Some(value),
+            description,
+        };
+        vec![
+            entry(
+                "max_concurrent_units",
+                self.max_concurrent_units.to_string(),
+                "Work units that run at the same time; 0: datafusion.execution.target_partitions",
+            ),
+            entry(
+                "max_attempts",
+                self.max_attempts.to_string(),
+                "How often a work unit is tried before the statement fails",
+            ),
+            entry(
+                "attempt_timeout_secs",
+                self.attempt_timeout_secs.to_string(),
+                "Seconds after which one attempt is given up",
+            ),
+            entry(
+                "commit_retries",
+                self.commit_retries.to_string(),
+                "How often a statement plans anew after a conflict with another writer",
+            ),
+        ]
+    }
+}
+
+fn number<T: FromStr + PartialOrd + Display>(key: &str, value: &str, least: T) -> Result<T> {
+    match value.parse() {
+        Ok(number) if number >= least => Ok(number),
+        _ => config_err!("lance_index.{key} takes a whole number from {least}, not '{value}'"),
     }
 }
 

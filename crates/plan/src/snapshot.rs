@@ -64,6 +64,8 @@ pub struct IndexedField {
     /// The path from the top-level column to the field, as Lance writes it: names joined by
     /// `.`, a name that needs it in back-ticks.
     pub path: String,
+    /// The same path as SQL writes it.
+    pub column: String,
     /// The Arrow data type, printed.
     pub data_type: String,
 }
@@ -174,7 +176,12 @@ pub(crate) mod testing {
     }
 
     pub(crate) fn field() -> IndexedField {
-        IndexedField { id: 0, path: "x".to_string(), data_type: "Int64".to_string() }
+        IndexedField {
+            id: 0,
+            path: "x".to_string(),
+            column: "x".to_string(),
+            data_type: "Int64".to_string(),
+        }
     }
 
     pub(crate) fn definition() -> IndexDefinition {

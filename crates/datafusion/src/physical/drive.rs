@@ -157,6 +157,8 @@ impl Driver {
             }
         }
         drop(units);
+        // Segments stand in the manifest in the order of their units, whichever was done first.
+        built.sort_by_key(|built| built.outcome.work_id);
         failure.map_or(Ok(()), Err)
     }
 

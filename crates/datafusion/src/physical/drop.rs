@@ -6,18 +6,13 @@ use datafusion::{
     physical_expr::EquivalenceProperties,
     physical_plan::{
         DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PlanProperties,
-        execution_plan::{Boundedness, EmissionType},
+        execution_plan::{Boundedness, EmissionType, SchedulingType},
         stream::RecordBatchStreamAdapter,
     },
 };
 
 use super::report;
-use crate::{
-    error,
-    logical::{DropIndex, Statement},
-    settings::RunSettings,
-    store::drop::drop_index,
-};
+use crate::{error, logical::DropIndex, settings::RunSettings, store::drop::drop_index};
 
 /// Drops an index in one commit.
 #[derive(Debug)]
@@ -34,12 +29,13 @@ impl DropIndexExec {
 
 /// The properties of a node that answers in one partition.
 pub(super) fn single_row(schema: arrow::datatypes::SchemaRef) -> Arc<PlanProperties> {
-    Arc::new(PlanProperties::new(
+    let properties = PlanProperties::new(
         EquivalenceProperties::new(schema),
         Partitioning::UnknownPartitioning(1),
         EmissionType::Final,
         Boundedness::Bounded,
-    ))
+    );
+    Arc::new(properties.with_scheduling_type(SchedulingType::Cooperative))
 }
 
 async fn run(drop: DropIndex, settings: RunSettings) -> error::Result<arrow::array::RecordBatch> {
@@ -54,8 +50,12 @@ async fn run(drop: DropIndex, settings: RunSettings) -> error::Result<arrow::arr
 }
 
 impl DisplayAs for DropIndexExec {
-    fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "DropIndexExec: {}", Statement::Drop(self.drop.clone()))
+    fn fmt_as(&self, format: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let index = format!("{} ON {}", self.drop.index, self.drop.target.name());
+        match format {
+            DisplayFormatType::TreeRender => write!(f, "index={index}"),
+            _ => write!(f, "DropIndexExec: {index}"),
+        }
     }
 }
 

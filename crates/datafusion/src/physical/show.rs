@@ -176,8 +176,11 @@ impl ShowExec {
 }
 
 impl DisplayAs for ShowExec {
-    fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "ShowExec: {}", self.show)
+    fn fmt_as(&self, format: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match format {
+            DisplayFormatType::TreeRender => write!(f, "{}", self.show),
+            _ => write!(f, "ShowExec: {}", self.show),
+        }
     }
 }
 

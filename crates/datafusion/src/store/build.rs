@@ -34,7 +34,7 @@ pub(crate) async fn build(
         return Err(Error::internal(format!("no index type {}", definition.index_type)));
     };
     let failed =
-        |error| Error::failed(format!("building index '{}' ({unit})", definition.name), error);
+        |error| Error::lance(format!("building index '{}' ({unit})", definition.name), error);
     let lance_type = lance_index::IndexType::try_from(index_type.lance_name).map_err(failed)?;
     let params = ScalarIndexParams {
         index_type: index_type.lance_name.to_lowercase(),

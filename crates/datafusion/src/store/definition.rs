@@ -75,9 +75,16 @@ pub(crate) fn format_of_new(
     }
     let json = Value::Object(parameters.clone());
     let params = serde_json::from_value::<InvertedIndexParams>(json).map_err(lance::Error::from);
-    match params.and_then(|params| canonical(&(&params).try_into()?)) {
+    let checked = params.and_then(|params| {
+        // Finds a tokenizer that isn't there.
+        params.build()?;
+        canonical(&(&params).try_into()?)
+    });
+    match checked {
         Ok(params) => Ok(format!("{url} {params}")),
-        Err(error) => Err(Error::invalid(format!("wrong full-text settings: {error}"))),
+        Err(error) => {
+            Err(Error::refused("these full-text settings can't be used".to_string(), &error))
+        }
     }
 }
 
@@ -189,10 +196,9 @@ pub(crate) fn check_supported(table: &TableVersion, definition: &IndexDefinition
         None => Ok(()),
     });
     checked.map_err(|error| {
-        Error::invalid(format!(
-            "a {} index can't be created on column {} of type {}: {error}",
-            index_type.name, definition.field.path, definition.field.data_type
-        ))
+        let IndexedField { column, data_type, .. } = &definition.field;
+        let what = format!("an index of type {} on column {column}", index_type.name);
+        Error::refused(format!("{what} of type {data_type} can't be created"), &error)
     })
 }
 

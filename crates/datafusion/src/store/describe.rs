@@ -145,7 +145,7 @@ fn is_sound(table: &TableVersion, metadata: &[IndexMetadata]) -> bool {
 
 fn field_paths(table: &TableVersion, segment: &IndexMetadata) -> String {
     let path = |id: &i32| match fields::by_id(table.dataset.schema(), *id) {
-        Some(field) => field.path,
+        Some(field) => field.column,
         None => format!("(field {id}, gone)"),
     };
     segment.fields.iter().map(path).collect::<Vec<_>>().join(", ")

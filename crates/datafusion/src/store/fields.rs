@@ -3,7 +3,10 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use arrow_schema::DataType;
-use datafusion::sql::sqlparser::{ast::Ident, tokenizer::Span};
+use datafusion::{
+    common::utils::quote_identifier,
+    sql::sqlparser::{ast::Ident, tokenizer::Span},
+};
 use lance::datatypes::{Field, Schema, format_field_path};
 use lance_index_plan::snapshot::IndexedField;
 use lance_index_sql::SyntaxError;
@@ -23,7 +26,7 @@ pub(crate) fn resolve(table: &TableVersion, path: &[Ident]) -> Result<IndexedFie
     for ident in path {
         let names: Vec<&str> = fields.iter().map(|field| field.name.as_str()).collect();
         let within = found.map(|field| format!(" in {}", field.name)).unwrap_or_default();
-        let at = pick(ident, &names, &format!("column{within}"))?;
+        let at = pick(ident, &names, "column", &within)?;
         found = Some(fields[at]);
         fields = fields[at].children.iter().collect();
     }
@@ -54,6 +57,7 @@ fn describe(schema: &Schema, field: &Field) -> IndexedField {
     IndexedField {
         id: field.id,
         path: format_field_path(&names),
+        column: names.iter().map(|name| quote_identifier(name)).collect::<Vec<_>>().join("."),
         data_type: field.data_type().to_string(),
     }
 }

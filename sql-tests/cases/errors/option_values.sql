@@ -1,0 +1,33 @@
+-- C02, C06: a value of the wrong type or out of range; the error points at it and says what the
+-- option takes.
+CREATE EXTERNAL TABLE t (id INT, text VARCHAR) STORED AS LANCE LOCATION '{dir}/t';
+INSERT INTO t VALUES (1, 'a'), (2, 'b'), (3, 'c');
+CREATE INDEX i ON t (id) WITH (num_segments = NULL);
+CREATE INDEX i ON t (id) WITH (num_segments = 0);
+CREATE INDEX i ON t (id) WITH (num_segments = -1);
+CREATE INDEX i ON t (id) WITH (num_segments = 9999999999);
+CREATE INDEX i ON t (id) WITH (NUM_SEGMENTS = 4294967297);
+CREATE INDEX i ON t (id) WITH (num_segments = 99999999999999999999999);
+CREATE INDEX i ON t (id) WITH (num_segments = 1.5);
+CREATE INDEX i ON t (id) WITH (num_segments = 1e3);
+CREATE INDEX i ON t (id) WITH (num_segments = 'x');
+CREATE INDEX i ON t (id) WITH (num_segments = '8');
+CREATE INDEX i ON t (id) WITH (num_segments = true);
+CREATE INDEX i ON t (id) WITH (num_segments = 1 + 1);
+CREATE INDEX i ON t (id) WITH (train = 1);
+CREATE INDEX i ON t (id) WITH (train = 'false');
+CREATE INDEX i ON t (id) WITH (train = NULL);
+CREATE INDEX i ON t (id) WITH (zone_size = 0);
+CREATE INDEX i ON t USING zonemap (id) WITH (rows_per_zone = 0);
+CREATE INDEX i ON t USING zonemap (id) WITH (rows_per_zone = 4294967296);
+CREATE INDEX i ON t USING bloomfilter (id) WITH (probability = 0);
+CREATE INDEX i ON t USING bloomfilter (id) WITH (probability = 1.0);
+CREATE INDEX i ON t USING bloomfilter (id) WITH (probability = 'low');
+CREATE INDEX i ON t USING fts (text) WITH (stem = 'no');
+CREATE INDEX i ON t USING fts (text) WITH (language = 5);
+CREATE INDEX i ON t USING fts (text) WITH (max_token_length = 0);
+SHOW INDEXES IN t;
+CREATE INDEX i ON t (id);
+ALTER TABLE t REFRESH INDEX i WITH (num_segments = 0);
+ALTER TABLE t REFRESH INDEX i WITH (num_segments = NULL);
+ALTER TABLE t REFRESH INDEX i WITH (num_segments = 4294967297);

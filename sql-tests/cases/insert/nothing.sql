@@ -1,0 +1,7 @@
+-- No row, no version.
+CREATE EXTERNAL TABLE t (id BIGINT) STORED AS LANCE LOCATION '{dir}/t';
+INSERT INTO t VALUES (1), (2);
+CREATE INDEX i ON t (id);
+INSERT INTO t SELECT value FROM generate_series(1, 5) WHERE value > 5;
+ALTER TABLE t REFRESH INDEX i;
+SELECT * FROM t ORDER BY id;

@@ -1,0 +1,17 @@
+-- SHOW INDEX and SHOW INDEXES are the same, and so are FROM and IN.
+CREATE EXTERNAL TABLE t (id INT) STORED AS LANCE LOCATION '{dir}/t';
+INSERT INTO t VALUES (1);
+CREATE INDEX a ON t (id);
+CREATE INDEX b ON t USING bitmap (id);
+SHOW INDEX FROM t;
+SHOW INDEX IN t;
+SHOW INDEXES FROM t;
+show indexes in T;
+SHOW INDEX SEGMENTS FROM t;
+SHOW INDEX SEGMENTS IN t;
+SHOW INDEX SEGMENTS IN t INDEX b;
+SHOW INDEX SEGMENTS IN t INDEX B;
+SHOW INDEX SEGMENTS IN t INDEX c;
+
+-- Other SHOW statements are DataFusion's.
+SHOW datafusion.execution.target_partitions;

@@ -1,0 +1,48 @@
+//! Replaces in a transcript what is different each time.
+
+use std::path::Path;
+
+use regex::{Captures, Regex};
+
+use crate::Result;
+
+pub struct Mask {
+    /// The script's directory, without the slash before it: plans print it so.
+    directory: String,
+    uuid: Regex,
+    elapsed: Regex,
+    source: Regex,
+    /// The segments in the order in which the transcript names them.
+    segments: Vec<String>,
+}
+
+impl Mask {
+    pub fn new(directory: &Path) -> Result<Self> {
+        Ok(Self {
+            directory: directory.display().to_string().trim_start_matches('/').to_string(),
+            uuid: Regex::new("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")?,
+            elapsed: Regex::new(r"(^|=)[0-9.]+(ns|µs|ms|s)\b")?,
+            source: Regex::new(r"/[^ ]+\.rs:[0-9]+:[0-9]+")?,
+            segments: Vec::new(),
+        })
+    }
+
+    /// The text with the directory as `{dir}`, segments by number, and neither times nor places in
+    /// Lance's source.
+    pub fn apply(&mut self, text: &str) -> String {
+        let text = text.replace(&format!("/{}", self.directory), "{dir}");
+        let text = text.replace(&self.directory, "{dir}");
+        let text = self.source.replace_all(&text, "<source>");
+        let text = self.elapsed.replace_all(&text, "$1<time>");
+        let segments = &mut self.segments;
+        let number = |uuid: &Captures<'_>| {
+            let known = segments.iter().position(|known| *known == uuid[0]);
+            let at = known.unwrap_or_else(|| {
+                segments.push(uuid[0].to_string());
+                segments.len() - 1
+            });
+            format!("segment-{}", at + 1)
+        };
+        self.uuid.replace_all(&text, number).into_owned()
+    }
+}
