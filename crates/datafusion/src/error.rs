@@ -183,8 +183,14 @@ pub fn message(error: &DataFusionError) -> String {
 fn plain(text: &str) -> String {
     let mut text = text.to_string();
     while let Some(end) = text.find(".rs:") {
-        let rest = text[end + 4..].find(|c: char| !c.is_ascii_digit() && c != ':');
-        let after = rest.map_or(text.len(), |rest| end + 4 + rest);
+        let digits = |from: usize| {
+            let rest = text[from..].find(|c: char| !c.is_ascii_digit());
+            rest.map_or(text.len(), |rest| from + rest)
+        };
+        let line = digits(end + ".rs:".len());
+        let after = if text[line..].starts_with(':') { digits(line + 1) } else { line };
+        // Not a place after all, or the colon that follows one.
+        let after = if text[..after].ends_with(':') { after - 1 } else { after };
         let before = text[..end].rfind(", ").unwrap_or(end);
         text.replace_range(before..after, "");
     }

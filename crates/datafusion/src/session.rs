@@ -100,7 +100,7 @@ impl SessionContextExt for SessionContext {
 
     fn lance_dialect(&self) -> LanceIndexDialect {
         let state = self.state();
-        match dialect_from_str(state.config_options().sql_parser.dialect.to_string()) {
+        match dialect_from_str(state.config_options().sql_parser.dialect) {
             Some(base) => LanceIndexDialect::new(base),
             None => LanceIndexDialect::default(),
         }

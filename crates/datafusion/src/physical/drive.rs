@@ -84,7 +84,7 @@ impl Driver {
 
     async fn run_plans(&mut self, built: &mut Vec<Built>) -> Result<MaintenanceReport> {
         if self.plan.is_empty() && built.is_empty() {
-            return Ok(self.nothing_done());
+            return self.nothing_done().await;
         }
         let mut conflicts = self.conflicts();
         loop {
@@ -97,19 +97,20 @@ impl Driver {
             conflicts.next(&self.plan.definition.name).await?;
             self.plan_anew(built, &holds, format.as_deref()).await?;
             if self.plan.is_empty() && built.is_empty() {
-                return Ok(self.nothing_done());
+                return self.nothing_done().await;
             }
         }
     }
 
-    fn nothing_done(&self) -> MaintenanceReport {
-        MaintenanceReport {
+    async fn nothing_done(&self) -> Result<MaintenanceReport> {
+        Ok(MaintenanceReport {
             index_name: self.plan.definition.name.clone(),
             fragments_indexed: 0,
             segments_added: 0,
             segments_rewritten: 0,
-            version: self.plan.read_version,
-        }
+            // Another index of the statement may have made one since the plan.
+            version: self.target.table().latest().await?.number(),
+        })
     }
 
     fn subject<'a>(&'a self, format: Option<&'a str>) -> Subject<'a> {

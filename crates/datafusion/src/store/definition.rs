@@ -127,7 +127,7 @@ fn canonical(details: &pbold::InvertedIndexDetails) -> lance::Result<Value> {
 /// only in its files.
 pub(crate) fn parameters_in_manifest(segment: &IndexMetadata) -> Option<String> {
     if let Some(params) = fts_details(segment) {
-        return params.map(|params| params.to_string());
+        return params.map(|params| without_defaults(params).to_string());
     }
     let details = segment.index_details.as_ref()?;
     if !details.type_url.ends_with("ZoneMapIndexDetails") {
@@ -135,6 +135,16 @@ pub(crate) fn parameters_in_manifest(segment: &IndexMetadata) -> Option<String> 
     }
     let zonemap = pbold::ZoneMapIndexDetails::decode(details.value.as_slice()).ok()?;
     zonemap.rows_per_zone.map(|rows| serde_json::json!({ "rows_per_zone": rows }).to_string())
+}
+
+/// The full-text settings that aren't the default.
+fn without_defaults(mut params: Value) -> Value {
+    let defaults = InvertedIndexParams::default();
+    let defaults = (&defaults).try_into().and_then(|details| canonical(&details));
+    if let (Some(params), Ok(Value::Object(defaults))) = (params.as_object_mut(), defaults) {
+        params.retain(|name, value| defaults.get(name) != Some(value));
+    }
+    params
 }
 
 /// The build parameters of an index, read from the files of its newest segment.

@@ -134,7 +134,7 @@ pub(crate) async fn rewritten(
             let id = fragment.id as u32;
             let files_now = fields::files_of(fragment, &ids);
             let files_then = history.get(&version).and_then(|then| then.get(&id));
-            let since = if younger(&fragment) { newest } else { version };
+            let since = if younger(fragment) { newest } else { version };
             let past = FragmentPast {
                 files_now: &files_now,
                 files_then: files_then.map(AsRef::as_ref),

@@ -19,7 +19,7 @@ const JOB_KEY: &str = "lance_index.job";
 #[derive(Debug)]
 pub(crate) enum Publication {
     /// It made this version.
-    Done(TableVersion),
+    Done(Box<TableVersion>),
     /// Another writer's commit stands in its way; nothing was committed.
     Conflict(lance::Error),
 }
@@ -52,7 +52,7 @@ pub(crate) async fn publish(
         .build();
     let sent = CommitBuilder::new(Arc::new(anchor.dataset.clone())).execute(transaction).await;
     match sent {
-        Ok(dataset) => Ok(Publication::Done(TableVersion::new(dataset))),
+        Ok(dataset) => Ok(Publication::Done(Box::new(TableVersion::new(dataset)))),
         Err(
             error @ (lance::Error::RetryableCommitConflict { .. }
             | lance::Error::CommitConflict { .. }
@@ -87,7 +87,7 @@ async fn settle(
         return Err(unknown(&error));
     };
     match history::version_of_job(&latest, since, JOB_KEY, job).await {
-        Ok(Some(version)) => Ok(Publication::Done(latest.at(version).await?)),
+        Ok(Some(version)) => Ok(Publication::Done(Box::new(latest.at(version).await?))),
         Ok(None) => Err(Error::failed("committing; nothing was committed", error)),
         Err(()) => {
             let indexes = Indexes::read(&latest).await.map_err(|_| unknown(&error))?;
@@ -96,7 +96,7 @@ async fn settle(
                 segments.any(|segment| segment.uuid == *uuid)
             };
             if !uuids.is_empty() && uuids.iter().all(committed) {
-                Ok(Publication::Done(latest))
+                Ok(Publication::Done(Box::new(latest)))
             } else {
                 Err(unknown(&error))
             }

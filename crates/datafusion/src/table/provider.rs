@@ -7,7 +7,7 @@ use arrow_schema::{Schema, SchemaRef};
 use async_trait::async_trait;
 use datafusion::{
     catalog::{Session, TableProvider},
-    common::{Result, SchemaExt, plan_err},
+    common::{Result, SchemaExt, not_impl_err, plan_err},
     datasource::sink::DataSinkExec,
     logical_expr::{
         Expr, TableProviderFilterPushDown, TableType, dml::InsertOp, utils::conjunction,
@@ -120,9 +120,13 @@ impl TableProvider for LanceTable {
             }
         }
         let mut scan = latest.scan();
-        let columns: Vec<String> =
-            wanted.fields().iter().map(|field| format_field_path(&[field.name()])).collect();
-        scan.project(&columns)?;
+        // By expression, since a name may be written as a path only in quotes.
+        let columns: Vec<(&str, String)> = wanted
+            .fields()
+            .iter()
+            .map(|field| (field.name().as_str(), format_field_path(&[field.name()])))
+            .collect();
+        scan.project_with_transform(&columns)?;
         if let Some(filter) = conjunction(filters.to_vec()) {
             scan.filter_expr(filter);
         }
@@ -139,6 +143,27 @@ impl TableProvider for LanceTable {
         Ok(vec![TableProviderFilterPushDown::Exact; filters.len()])
     }
 
+    async fn delete_from(
+        &self,
+        _state: &dyn Session,
+        _filters: Vec<Expr>,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        not_impl_err!("DELETE on a Lance table is not supported yet")
+    }
+
+    async fn update(
+        &self,
+        _state: &dyn Session,
+        _assignments: Vec<(String, Expr)>,
+        _filters: Vec<Expr>,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        not_impl_err!("UPDATE on a Lance table is not supported yet")
+    }
+
+    async fn truncate(&self, _state: &dyn Session) -> Result<Arc<dyn ExecutionPlan>> {
+        not_impl_err!("TRUNCATE on a Lance table is not supported yet")
+    }
+
     async fn insert_into(
         &self,
         _state: &dyn Session,
@@ -146,7 +171,7 @@ impl TableProvider for LanceTable {
         insert_op: InsertOp,
     ) -> Result<Arc<dyn ExecutionPlan>> {
         if insert_op != InsertOp::Append {
-            return datafusion::common::not_impl_err!(
+            return not_impl_err!(
                 "{insert_op} on a Lance table is not supported yet; INSERT INTO appends"
             );
         }

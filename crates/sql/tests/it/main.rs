@@ -1,5 +1,7 @@
 //! The grammar of index maintenance as its users meet it.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
 mod dialect;
 mod errors;
 mod explain;
