@@ -39,6 +39,8 @@ pub enum ErrorKind {
     Conflict,
     /// Lance, the storage or a worker failed. Nothing has been committed.
     Failed,
+    /// The statement was committed, but something that belongs to it failed after that.
+    Committed,
     /// The commit was sent and its answer was lost: it may or may not have happened.
     OutcomeUnknown,
     /// A bug of this crate.
@@ -100,6 +102,13 @@ impl Error {
         Self::invalid(format!("{what}: {}", plain(&reason.to_string())))
     }
 
+    /// What failed after the index was committed.
+    pub(crate) fn committed(version: u64, index: &str, error: &Self) -> Self {
+        let message =
+            format!("index '{index}' was committed in version {version}, but then: {error}");
+        Self::new(ErrorKind::Committed, message)
+    }
+
     /// [`Error::failed`] for an error of Lance's, which may say that what was asked for is wrong.
     pub(crate) fn lance(action: impl std::fmt::Display, source: lance_core::Error) -> Self {
         let wrong = matches!(
@@ -124,6 +133,7 @@ impl Error {
             ErrorKind::Conflict | ErrorKind::Failed => true,
             ErrorKind::Invalid
             | ErrorKind::NotSupported
+            | ErrorKind::Committed
             | ErrorKind::OutcomeUnknown
             | ErrorKind::Internal => false,
         }

@@ -53,6 +53,8 @@ pub mod settings;
 mod store;
 pub mod table;
 
+pub use lance_index_plan as plan;
+pub use lance_index_sql as sql;
 pub use physical::outcome::{Failure, WorkOutcome};
 
 /// The examples of the pages outside of the source, as tests.

@@ -25,6 +25,8 @@ use crate::{
 pub(crate) struct Maintain {
     pub target: Arc<Target>,
     pub action: Action,
+    /// `IF NOT EXISTS`
+    pub if_not_exists: bool,
     pub jobs: Vec<IndexJob>,
 }
 
@@ -98,8 +100,8 @@ impl Maintain {
 pub(crate) struct DropIndex {
     pub target: Arc<Target>,
     pub index: String,
-    /// Whether there is one: `IF EXISTS` takes either.
-    pub exists: bool,
+    /// `IF EXISTS`
+    pub if_exists: bool,
 }
 
 /// A statement as a node.
@@ -127,9 +129,8 @@ impl fmt::Display for Statement {
                 write!(f, "MaintainIndex: {}", maintain.title())?;
                 maintain.jobs.iter().try_for_each(|job| write!(f, "{job}"))
             }
-            Self::Drop(DropIndex { target, index, exists }) => {
-                let nothing = if *exists { "" } else { ", nothing to do" };
-                write!(f, "DropIndex: {index} ON {}{nothing}", target.name())
+            Self::Drop(DropIndex { target, index, .. }) => {
+                write!(f, "DropIndex: {index} ON {}", target.name())
             }
             Self::Show(show) => write!(f, "{show}"),
         }

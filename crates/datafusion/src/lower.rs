@@ -156,7 +156,6 @@ async fn lower_create(
     let parallelism = Parallelism { num_segments: options.num_segments, target_partitions };
     let action = if create.or_replace { Action::Replace } else { Action::Create };
     let plan = if existing.is_some() && create.if_not_exists {
-        tracing::info!("index '{name}' exists already; nothing was done");
         MaintenancePlan {
             read_version: table.number(),
             action,
@@ -172,7 +171,7 @@ async fn lower_create(
         planning::create(table, definition, replace, train, parallelism).await?.0
     };
     let jobs = vec![IndexJob::Run { plan: Arc::new(plan), parallelism }];
-    Ok(Maintain { target, action, jobs })
+    Ok(Maintain { target, action, if_not_exists: create.if_not_exists, jobs })
 }
 
 /// The index type of a CREATE; btree where it names none.
@@ -228,7 +227,7 @@ async fn lower_refresh(
             Err(error) => IndexJob::Unplannable { index, reason: error.to_string() },
         });
     }
-    Ok(Maintain { target, action: Action::Refresh, jobs })
+    Ok(Maintain { target, action: Action::Refresh, if_not_exists: false, jobs })
 }
 
 async fn plan_refresh(
@@ -258,10 +257,8 @@ async fn lower_drop(target: Arc<Target>, drop: &DropIndex) -> Result<logical::Dr
     refuse_system_name(&drop.index)?;
     let indexes = Indexes::read(target.table()).await?;
     if drop.if_exists && find(&drop.index, &indexes.names(), "index")?.is_none() {
-        let index = folded(&drop.index);
-        tracing::info!("there is no index '{index}'; nothing was done");
-        return Ok(logical::DropIndex { target, index, exists: false });
+        return Ok(logical::DropIndex { target, index: folded(&drop.index), if_exists: true });
     }
     let index = index_name(&indexes, &target, &drop.index)?;
-    Ok(logical::DropIndex { target, index, exists: true })
+    Ok(logical::DropIndex { target, index, if_exists: drop.if_exists })
 }

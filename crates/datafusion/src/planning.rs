@@ -1,7 +1,7 @@
 //! Takes a snapshot, asks for a plan, and completes what only the index's files know.
 
 use lance_index_plan::{
-    plan::{MaintenancePlan, Parallelism, plan_create, plan_refresh},
+    plan::{Action, MaintenancePlan, Parallelism, plan_create, plan_refresh},
     snapshot::{IndexDefinition, IndexSnapshot},
 };
 use serde_json::Value;
@@ -15,6 +15,22 @@ use crate::{
         version::TableVersion,
     },
 };
+
+/// What the plan's index is like in that version.
+pub(crate) async fn snapshot(
+    plan: &MaintenancePlan,
+    table: &TableVersion,
+) -> Result<IndexSnapshot> {
+    let IndexDefinition { name, field, .. } = &plan.definition;
+    match plan.action {
+        Action::Refresh => {
+            snapshot::read(table, Subject { name, field_id: Some(field.id), format: None }).await
+        }
+        Action::Create | Action::Replace => {
+            snapshot::read_to_replace(table, name, Some(field.id)).await
+        }
+    }
+}
 
 /// The plan of a `REFRESH` of one index, and the snapshot it was made from.
 ///

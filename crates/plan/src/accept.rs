@@ -193,8 +193,8 @@ struct Case<'a> {
 ///
 /// `outcomes` holds the one outcome of each unit of the plan, and any that were kept from an
 /// earlier plan for the same statement (their work ids are not among the plan's). `events` are
-/// the commits between the first plan's read version and now that touched the index; `None`
-/// where that history can't be read.
+/// the commits between the plan's read version and now that touched the index; `None` where that
+/// history can't be read.
 ///
 /// # Errors
 /// [`Rejected`] lists every check that failed and the outcomes that none of them is about. A
@@ -277,12 +277,8 @@ fn check_index(case: &Case<'_>) -> Vec<Rejection> {
         (Action::Refresh, None) => vec![Rejection::Dropped],
         (Action::Refresh, Some(index)) => {
             let now = &index.definition;
-            let unbroken = match case.events {
-                Some(events) => is_same_index(&case.plan.segments, events),
-                // Without history, a segment of the plan that is still there vouches for it.
-                None => index.segments.iter().any(|s| case.plan.segments.contains(&s.uuid)),
-            };
-            if !unbroken {
+            let segments: Vec<Uuid> = index.segments.iter().map(|segment| segment.uuid).collect();
+            if !is_same_index(&case.plan.segments, case.events, &segments) {
                 vec![Rejection::Dropped]
             } else if now.field.id != planned.field.id || now.index_type != planned.index_type {
                 vec![Rejection::Redefined]

@@ -8,34 +8,43 @@ use crate::{
     snapshot::IndexSnapshot,
 };
 
-/// The live fragments that the new segments cover in `after`, the version that the commit made.
-///
-/// `None` if the indexed field is gone or of another type there, or its values were rewritten in
-/// one of these fragments since they were indexed: commits that Lance lets pass beside ours did
-/// that between acceptance and commit, and the new segments must not stay.
+/// What a commit made of what was accepted, read back from the version that it made.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Established {
+    /// The live fragments that the new segments cover.
+    pub fragments: RoaringBitmap,
+    /// Live fragments that they cover, but with values that were rewritten since they were read:
+    /// a commit that Lance lets pass beside ours came between acceptance and commit. They have to
+    /// be withdrawn.
+    pub rewritten: RoaringBitmap,
+}
+
+/// Compares what was accepted with `after`, the version that the commit made. `None` if the indexed
+/// field is gone there, or of another type: the new segments must not stay.
 pub fn established(
     plan: &MaintenancePlan,
     outcomes: &[SegmentOutcome],
     accepted: &Acceptance,
     after: &IndexSnapshot,
-) -> Option<RoaringBitmap> {
+) -> Option<Established> {
+    let planned = &plan.definition.field;
+    after
+        .field
+        .as_ref()
+        .filter(|field| field.id == planned.id && field.data_type == planned.data_type)?;
     let live = after.live();
-    let mut established = RoaringBitmap::new();
+    let mut covered = RoaringBitmap::new();
     for (uuid, declared) in &accepted.added {
         let segment = after.segments().iter().find(|segment| segment.uuid == *uuid);
         let declares = segment.and_then(|segment| segment.declared.clone());
-        established |= declares.unwrap_or_default() & declared & &live;
+        covered |= declares.unwrap_or_default() & declared & &live;
     }
-    let unchanged = |id| {
-        let files = outcomes.iter().find_map(|outcome| outcome.field_files.get(&id));
-        after.fragment(id).map(|fragment| &fragment.field_files) == files
+    let was_rewritten = |id: &u32| {
+        let files = outcomes.iter().find_map(|outcome| outcome.field_files.get(id));
+        after.fragment(*id).map(|fragment| &fragment.field_files) != files
     };
-    let planned = &plan.definition.field;
-    let same_field = after
-        .field
-        .as_ref()
-        .is_some_and(|field| field.id == planned.id && field.data_type == planned.data_type);
-    (same_field && established.iter().all(unchanged)).then_some(established)
+    let rewritten: RoaringBitmap = covered.iter().filter(was_rewritten).collect();
+    Some(Established { fragments: covered - &rewritten, rewritten })
 }
 
 #[cfg(test)]
@@ -49,7 +58,7 @@ mod tests {
     };
 
     /// Fragments 1 and 2 were indexed by segment 7 and accepted; what the commit made of it.
-    fn of(after: &IndexSnapshot) -> Option<RoaringBitmap> {
+    fn of(after: &IndexSnapshot) -> Option<(Vec<u32>, Vec<u32>)> {
         let before = snapshot((0..3).map(|id| fragment(id, 10)).collect(), vec![segment(1, &[0])]);
         let one = Parallelism { num_segments: Some(1), target_partitions: 1 };
         let plan = plan_refresh(&before, "i", one).unwrap();
@@ -61,7 +70,9 @@ mod tests {
         };
         let added = vec![(Uuid::from_u128(7), RoaringBitmap::from([1, 2]))];
         let accepted = Acceptance { added, ..Default::default() };
-        established(&plan, &[outcome], &accepted, after)
+        let Established { fragments, rewritten } =
+            established(&plan, &[outcome], &accepted, after)?;
+        Some((fragments.iter().collect(), rewritten.iter().collect()))
     }
 
     fn after() -> IndexSnapshot {
@@ -71,26 +82,26 @@ mod tests {
 
     #[test]
     fn all_of_it() {
-        assert_eq!(of(&after()), Some(RoaringBitmap::from([1, 2])));
+        assert_eq!(of(&after()), Some((vec![1, 2], vec![])));
     }
 
     #[test]
     fn without_what_others_retired_or_withdrew() {
         let mut now = after();
         now.fragments.retain(|fragment| fragment.id != 2);
-        assert_eq!(of(&now), Some(RoaringBitmap::from([1])));
+        assert_eq!(of(&now), Some((vec![1], vec![])));
         let mut now = after();
         now.index.as_mut().unwrap().segments[1].declared = Some(RoaringBitmap::from([2]));
-        assert_eq!(of(&now), Some(RoaringBitmap::from([2])));
+        assert_eq!(of(&now), Some((vec![2], vec![])));
     }
 
     #[test]
-    fn nothing_that_can_stay() {
+    fn what_has_to_go() {
         let mut now = after();
         now.field = None;
         assert_eq!(of(&now), None);
         let mut now = after();
         now.fragments[1].field_files = "rewritten.lance".into();
-        assert_eq!(of(&now), None);
+        assert_eq!(of(&now), Some((vec![2], vec![1])));
     }
 }

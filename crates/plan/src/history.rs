@@ -26,7 +26,13 @@ pub struct IndexEvent {
 /// A drop does that, and an index which is created later under the same name is another one, even
 /// with the same type on the same column. Maintenance by others, which removes segments only
 /// beside new ones, doesn't.
-pub fn is_same_index(planned: &[Uuid], events: &[IndexEvent]) -> bool {
+///
+/// `events` is `None` where the commits in between can't all be read; `now` are today's segments.
+pub fn is_same_index(planned: &[Uuid], events: Option<&[IndexEvent]>, now: &[Uuid]) -> bool {
+    let Some(events) = events else {
+        // Without history, a segment of the plan that is still there vouches for it.
+        return now.iter().any(|uuid| planned.contains(uuid));
+    };
     let mut segments: BTreeSet<Uuid> = planned.iter().copied().collect();
     events.iter().all(|event| {
         segments.retain(|uuid| !event.cleared && !event.removed.contains(uuid));
@@ -58,25 +64,35 @@ mod tests {
         }
     }
 
+    fn same(planned: &[u128], events: &[IndexEvent]) -> bool {
+        is_same_index(&uuids(planned), Some(events), &[])
+    }
+
+    #[test]
+    fn without_history_a_segment_that_is_still_there_tells() {
+        assert!(is_same_index(&uuids(&[1, 2]), None, &uuids(&[2, 3])));
+        assert!(!is_same_index(&uuids(&[1, 2]), None, &uuids(&[3])));
+    }
+
     #[test]
     fn maintenance_keeps_the_index() {
-        assert!(is_same_index(&uuids(&[1]), &[]));
+        assert!(same(&[1], &[]));
         let events = [event(&[], &[2]), event(&[1, 2], &[3])];
-        assert!(is_same_index(&uuids(&[1]), &events));
+        assert!(same(&[1], &events));
         let mut compacted = event(&[], &[]);
         compacted.moved = vec![(Uuid::from_u128(1), Uuid::from_u128(4))];
         let mut events = vec![compacted, event(&[4], &[])];
-        assert!(!is_same_index(&uuids(&[1]), &events));
+        assert!(!same(&[1], &events));
         // Another index's segments don't keep this one.
         events[0].moved.push((Uuid::from_u128(8), Uuid::from_u128(9)));
-        assert!(!is_same_index(&uuids(&[1]), &events));
+        assert!(!same(&[1], &events));
     }
 
     #[test]
     fn a_drop_ends_it_whatever_comes_later() {
         let events = [event(&[1, 2], &[]), event(&[], &[3])];
-        assert!(!is_same_index(&uuids(&[1, 2]), &events));
+        assert!(!same(&[1, 2], &events));
         let overwritten = IndexEvent { cleared: true, ..event(&[], &[]) };
-        assert!(!is_same_index(&uuids(&[1]), &[overwritten]));
+        assert!(!same(&[1], &[overwritten]));
     }
 }

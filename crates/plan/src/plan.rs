@@ -200,7 +200,8 @@ pub fn plan_refresh(
 /// Takes out of a new plan what outcomes of an earlier one for the same statement have already
 /// built, and answers which of them the plan counts on.
 ///
-/// An outcome is of use if all its live fragments are among those that the plan indexes. The
+/// An outcome is of use if all its live fragments are among those that the plan indexes, and it
+/// isn't stale for any of them. The
 /// units that remain are split anew and numbered on from the outcomes' work ids.
 pub fn build_on(
     plan: &mut MaintenancePlan,
@@ -208,18 +209,22 @@ pub fn build_on(
     outcomes: &[SegmentOutcome],
     parallelism: Parallelism,
 ) -> Vec<Uuid> {
-    let (live, mut rest) = (snapshot.live(), plan.fragments());
+    let (live, all) = (snapshot.live(), plan.fragments());
+    let mut rest = all.clone();
     let mut used = Vec::new();
     for outcome in outcomes {
         let fragments = outcome.segment.declared.clone().unwrap_or_default() & &live;
-        if !fragments.is_empty() && fragments.is_subset(&rest) {
+        let stays = stale_for(&outcome.segment, &all, snapshot).is_empty();
+        if !fragments.is_empty() && fragments.is_subset(&rest) && stays {
             rest -= fragments;
             used.push(outcome.segment.uuid);
         }
     }
     if !used.is_empty() {
         let next = outcomes.iter().map(|outcome| outcome.work_id + 1).max().unwrap_or(0);
-        plan.units = split(snapshot, &rest, parallelism);
+        let built = u32::try_from(used.len()).unwrap_or(u32::MAX);
+        let num_segments = parallelism.num_segments.map(|n| n.saturating_sub(built).max(1));
+        plan.units = split(snapshot, &rest, Parallelism { num_segments, ..parallelism });
         for unit in &mut plan.units {
             unit.work_id += next;
         }

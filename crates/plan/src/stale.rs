@@ -84,12 +84,12 @@ pub struct FragmentPast<'a> {
     /// Those that held them in the version that the segment was built from; `None` if the
     /// fragment wasn't there, or the version is gone.
     pub files_then: Option<&'a str>,
+    /// Whether the files that hold the column now are those that the fragment was made with, by a
+    /// commit since then; `None` if not all of these commits can be read.
+    pub original: Option<bool>,
     /// The fragment's columns are all where its first write puts them: in one data file, with no
     /// field tombstone and no overlay.
     pub as_first_written: bool,
-    /// Whether a commit since then may have changed it in place; `None` if not all of them can be
-    /// read.
-    pub touched: Option<bool>,
     /// The fragment is younger than every one that the segment declares.
     pub youngest: bool,
 }
@@ -99,13 +99,13 @@ impl FragmentPast<'_> {
     ///
     /// Where the fragment was there at the time, its files tell. Otherwise the segment, unless it
     /// was merged from younger sources, never saw it; and if it did see it, only a rewrite since
-    /// matters, which the fragment's looks or the commits since then give away. Where neither the
+    /// matters, which the commits since then give away. Where neither the
     /// files nor the commits can be read, a fragment that looks untouched and is younger than all
     /// that the segment declares passes for new.
     pub fn may_be_rewritten(&self) -> bool {
-        match (self.files_then, self.touched) {
+        match (self.files_then, self.original) {
             (Some(then), _) => then != self.files_now,
-            (None, Some(touched)) => touched || !self.as_first_written,
+            (None, Some(original)) => !original,
             (None, None) => !(self.as_first_written && self.youngest),
         }
     }
@@ -210,17 +210,16 @@ mod tests {
         let new = FragmentPast {
             files_now: "a",
             files_then: None,
-            as_first_written: true,
-            touched: Some(false),
+            original: Some(true),
+            as_first_written: false,
             youngest: false,
         };
         assert!(!new.may_be_rewritten());
-        assert!(FragmentPast { touched: Some(true), ..new }.may_be_rewritten());
-        assert!(FragmentPast { as_first_written: false, ..new }.may_be_rewritten());
+        assert!(FragmentPast { original: Some(false), ..new }.may_be_rewritten());
         let old = FragmentPast { files_then: Some("a"), as_first_written: false, ..new };
         assert!(!old.may_be_rewritten());
         assert!(FragmentPast { files_then: Some("b"), ..old }.may_be_rewritten());
-        let unknown = FragmentPast { touched: None, ..new };
+        let unknown = FragmentPast { original: None, as_first_written: true, ..new };
         assert!(unknown.may_be_rewritten());
         assert!(!FragmentPast { youngest: true, ..unknown }.may_be_rewritten());
     }

@@ -143,6 +143,7 @@ impl ExecutionPlan for IndexCommitExec {
                         parallelism: *parallelism,
                         work: work.clone(),
                         executor: self.executor.clone(),
+                        if_not_exists: self.maintain.if_not_exists,
                         settings: settings.clone(),
                         context: context.clone(),
                     })

@@ -1,6 +1,6 @@
 //! From a plan to a version: build, accept, publish once, read back; after a conflict, again.
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use backon::{BackoffBuilder, ExponentialBuilder};
 use datafusion::{
@@ -9,18 +9,16 @@ use datafusion::{
 };
 use futures::{StreamExt, TryStreamExt};
 use lance_index_plan::{
-    accept::{Acceptance, Rejected, Rejection, SegmentOutcome, accept},
-    coverage::format_ranges,
-    established::established,
+    accept::{Rejected, Rejection, SegmentOutcome, accept},
     history::is_same_index,
     plan::{Action, MaintenancePlan, Parallelism, build_on},
-    snapshot::IndexSnapshot,
+    snapshot::IndexDefinition,
 };
-use roaring::RoaringBitmap;
 use uuid::Uuid;
 
 use super::{
     outcome::WorkOutcome,
+    publish::Publisher,
     report::MaintenanceReport,
     work::{IndexWorkExec, segment_of},
 };
@@ -29,13 +27,7 @@ use crate::{
     executor::SessionExecutor,
     planning,
     settings::RunSettings,
-    store::{
-        build::BuiltSegment,
-        history,
-        publish::{self, Publication},
-        snapshot::{self, Subject},
-        version::TableVersion,
-    },
+    store::{build::BuiltSegment, history, lineage, publish, version::TableVersion},
     table::Target,
 };
 
@@ -48,15 +40,17 @@ pub(crate) struct Driver {
     pub work: Arc<dyn ExecutionPlan>,
     /// Runs the units of a new plan, should there have to be one.
     pub executor: SessionExecutor,
+    /// An index of the same name that comes into being meanwhile is as good.
+    pub if_not_exists: bool,
     pub settings: RunSettings,
     pub context: Arc<TaskContext>,
 }
 
 /// A segment that was built, as planning sees it and as the manifest is to name it.
 #[derive(Debug, Clone)]
-struct Built {
-    outcome: SegmentOutcome,
-    segment: BuiltSegment,
+pub(super) struct Built {
+    pub outcome: SegmentOutcome,
+    pub segment: BuiltSegment,
 }
 
 /// How far a plan got.
@@ -103,6 +97,10 @@ impl Driver {
     }
 
     async fn nothing_done(&self) -> Result<MaintenanceReport> {
+        if self.if_not_exists {
+            let name = &self.plan.definition.name;
+            tracing::info!("index '{name}' exists already; nothing was done");
+        }
         Ok(MaintenanceReport {
             index_name: self.plan.definition.name.clone(),
             fragments_indexed: 0,
@@ -113,22 +111,6 @@ impl Driver {
         })
     }
 
-    fn subject<'a>(&'a self, format: Option<&'a str>) -> Subject<'a> {
-        let definition = &self.plan.definition;
-        Subject { name: &definition.name, field_id: Some(definition.field.id), format }
-    }
-
-    async fn snapshot(&self, table: &TableVersion) -> Result<IndexSnapshot> {
-        match self.plan.action {
-            Action::Refresh => snapshot::read(table, self.subject(None)).await,
-            Action::Create | Action::Replace => {
-                let definition = &self.plan.definition;
-                let field_id = Some(definition.field.id);
-                snapshot::read_to_replace(table, &definition.name, field_id).await
-            }
-        }
-    }
-
     /// Runs the plan's units, a bounded number at a time, and adds their segments to `built`.
     async fn build(&self, built: &mut Vec<Built>) -> Result<()> {
         let partitions = self.work.output_partitioning().partition_count();
@@ -136,7 +118,7 @@ impl Driver {
             return Ok(());
         }
         let at_plan = self.target.table().at(self.plan.read_version).await?;
-        let planned = self.snapshot(&at_plan).await?;
+        let files = lineage::files_by_fragment(&at_plan, self.plan.definition.field.id);
         let concurrency = self.settings.max_concurrent_units.min(self.executor.0.slots()).max(1);
         let units: Vec<_> = (0..partitions).map(|at| self.run_partition(at)).collect();
         let mut units = futures::stream::iter(units).buffer_unordered(concurrency);
@@ -148,7 +130,7 @@ impl Driver {
             });
             match segment {
                 Ok((work_id, segment)) => {
-                    built.push(accept_input(work_id, segment, &at_plan, &planned));
+                    built.push(accept_input(work_id, segment, &at_plan, &files));
                 }
                 // The first failure ends the statement; dropping the others stops them.
                 Err(error) => {
@@ -188,43 +170,50 @@ impl Driver {
 
     /// Accepts what was built against the latest version, and publishes it in one commit.
     async fn publish(&self, built: &mut Vec<Built>, conflicts: &mut Conflicts) -> Result<Progress> {
-        let name = &self.plan.definition.name;
-        let mut anchor = self.target.table().at(self.plan.read_version).await?;
+        let (name, version) = (&self.plan.definition.name, self.plan.read_version);
+        // First at the version that was read, so that Lance sees everything committed since; after
+        // that, at the one that was accepted against.
+        let mut anchor = self.target.table().if_still_there(version).await?;
         loop {
             let latest = self.target.table().latest().await?;
-            let now = self.snapshot(&latest).await?;
-            let events = history::events(&latest, self.plan.read_version, name).await?;
+            let now = planning::snapshot(&self.plan, &latest).await?;
+            let events = history::events(&latest, version, name).await?;
             let outcomes: Vec<_> = built.iter().map(|built| built.outcome.clone()).collect();
             let accepted = match accept(&self.plan, &outcomes, &now, events.as_deref()) {
                 Ok(accepted) => accepted,
-                Err(rejected) => return self.after_rejection(rejected, built),
+                Err(rejected) => return self.after_rejection(rejected, built).await,
             };
-            let added = as_accepted(built, &accepted);
-            let is_added =
-                |built: &mut Built| added.iter().any(|a| a.uuid() == built.segment.uuid());
-            let sent = publish::publish(&anchor, &latest, name, &added, &accepted.removed);
-            match sent.await {
+            let is_added = |built: &mut Built| {
+                accepted.added.iter().any(|(uuid, _)| *uuid == built.segment.uuid())
+            };
+            let publisher = Publisher {
+                plan: self.plan.clone(),
+                anchor: anchor.take().unwrap_or_else(|| latest.clone()),
+                latest,
+                built: built.clone(),
+                accepted: accepted.clone(),
+                retries: self.settings.commit_retries,
+            };
+            match publisher.run().await {
+                Ok(Some(report)) => {
+                    built.retain_mut(|built| !is_added(built));
+                    return Ok(Progress::Done(report));
+                }
+                Ok(None) => conflicts.next(name).await?,
                 // What an error leaves of it may still arrive: the files stay.
                 Err(error) => {
                     built.retain_mut(|built| !is_added(built));
                     return Err(error);
                 }
-                Ok(Publication::Done(committed)) => {
-                    let done: Vec<Built> = built.extract_if(.., is_added).collect();
-                    let report = self.read_back(&committed, &done, &accepted).await?;
-                    return Ok(Progress::Done(report));
-                }
-                Ok(Publication::Conflict(error)) => {
-                    tracing::debug!(index = name, %error, "another writer was faster");
-                    conflicts.next(name).await?;
-                    anchor = latest;
-                }
             }
         }
     }
 
-    fn after_rejection(&self, rejected: Rejected, built: &[Built]) -> Result<Progress> {
+    async fn after_rejection(&self, rejected: Rejected, built: &[Built]) -> Result<Progress> {
         let name = &self.plan.definition.name;
+        if self.if_not_exists && rejected.rejections.contains(&Rejection::NameTaken) {
+            return Ok(Progress::Done(self.nothing_done().await?));
+        }
         if rejected.rejections.iter().any(|rejection| !rejection.can_replan()) {
             return Err(self.rejected(&rejected.rejections));
         }
@@ -263,16 +252,19 @@ impl Driver {
         let (mut plan, now) = match self.plan.action {
             Action::Refresh => {
                 let events = history::events(&latest, self.plan.read_version, name).await?;
-                let same = |events: Vec<_>| is_same_index(&self.plan.segments, &events);
-                if !events.is_none_or(same) {
+                let (plan, now) =
+                    planning::refresh(&latest, name, format, self.parallelism).await?;
+                if !is_same_index(&self.plan.segments, events.as_deref(), &plan.segments) {
                     return Err(self.rejected(&[Rejection::Dropped]));
                 }
-                planning::refresh(&latest, name, format, self.parallelism).await?
+                (plan, now)
             }
             action => {
                 let replace = action == Action::Replace;
-                let definition = definition.clone();
-                planning::create(&latest, definition, replace, true, self.parallelism).await?
+                let train = !self.plan.fragments().is_empty();
+                let format = format.unwrap_or(&definition.format).to_string();
+                let definition = IndexDefinition { format, ..definition.clone() };
+                planning::create(&latest, definition, replace, train, self.parallelism).await?
             }
         };
         // Another client may have replaced the index by one with other parameters.
@@ -291,64 +283,6 @@ impl Driver {
         let (target, executor) = (self.target.clone(), self.executor.clone());
         self.work = Arc::new(IndexWorkExec::new(target, self.plan.clone(), executor));
         Ok(())
-    }
-
-    /// Reports what the commit made of it. Should the column be gone, or rewritten where it was
-    /// indexed, by a commit that came in between, the new segments are removed again.
-    async fn read_back(
-        &self,
-        committed: &TableVersion,
-        built: &[Built],
-        accepted: &Acceptance,
-    ) -> Result<MaintenanceReport> {
-        let name = &self.plan.definition.name;
-        let version = committed.number();
-        let established = match self.snapshot(committed).await {
-            Ok(after) => {
-                let outcomes: Vec<_> = built.iter().map(|built| built.outcome.clone()).collect();
-                established(&self.plan, &outcomes, accepted, &after)
-            }
-            Err(error) if error.kind() == ErrorKind::Failed => {
-                let message =
-                    format!("index '{name}' was committed in version {version}, but then: {error}");
-                return Err(Error::new(ErrorKind::Failed, message));
-            }
-            // The index is such by now that it can't be maintained.
-            Err(_) => None,
-        };
-        let Some(established) = established else {
-            let added: Vec<Uuid> = accepted.added.iter().map(|(uuid, _)| *uuid).collect();
-            let removed = publish::publish(committed, committed, name, &[], &added).await;
-            let what = format!("the column of index '{name}' was changed during the commit");
-            return Err(match removed {
-                Ok(Publication::Done(_)) => {
-                    Error::conflict(format!("{what}; the new segments were removed again"))
-                }
-                Ok(Publication::Conflict(error)) => Error::conflict(format!(
-                    "{what}, and the new segments could not be removed; DROP INDEX does: {error}"
-                )),
-                Err(error) => Error::conflict(format!(
-                    "{what}, and the new segments could not be removed; DROP INDEX does: {error}"
-                )),
-            });
-        };
-        let declared = accepted.added.iter().fold(RoaringBitmap::new(), |all, (_, d)| all | d);
-        let missing = (declared - &established) | &accepted.retired;
-        if !missing.is_empty() {
-            tracing::warn!(
-                "index '{name}': fragments [{}] were replaced by other writers while they were \
-                 indexed; the next REFRESH indexes what replaced them",
-                format_ranges(&missing)
-            );
-        }
-        let rewritten = accepted.removed.iter().filter(|uuid| self.plan.supersedes(**uuid));
-        Ok(MaintenanceReport {
-            index_name: name.clone(),
-            fragments_indexed: established.len(),
-            segments_added: accepted.added.len() as u64,
-            segments_rewritten: rewritten.count() as u64,
-            version,
-        })
     }
 
     fn conflicts(&self) -> Conflicts {
@@ -388,27 +322,17 @@ fn accept_input(
     work_id: u32,
     segment: BuiltSegment,
     at_plan: &TableVersion,
-    planned: &IndexSnapshot,
+    files: &BTreeMap<u32, Arc<str>>,
 ) -> Built {
     let snapshot = segment.snapshot(at_plan);
-    let files = |id| Some((id, planned.fragment(id)?.field_files.clone()));
+    let its_files = |id| Some((id, files.get(&id)?.clone()));
     let outcome = SegmentOutcome {
         work_id,
         field_id: segment.field_id(),
-        field_files: snapshot.declared.iter().flatten().filter_map(files).collect(),
+        field_files: snapshot.declared.iter().flatten().filter_map(its_files).collect(),
         segment: snapshot,
     };
     Built { outcome, segment }
-}
-
-/// The segments that were accepted, each with the fragments that it may declare.
-fn as_accepted(built: &[Built], accepted: &Acceptance) -> Vec<BuiltSegment> {
-    let declaring = |built: &Built| {
-        let uuid = built.segment.uuid();
-        let (_, declared) = accepted.added.iter().find(|(added, _)| *added == uuid)?;
-        Some(built.segment.declaring(declared.clone()))
-    };
-    built.iter().filter_map(declaring).collect()
 }
 
 async fn discard(table: &TableVersion, built: &[Built]) {

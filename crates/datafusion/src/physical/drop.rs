@@ -40,12 +40,15 @@ pub(super) fn single_row(schema: arrow::datatypes::SchemaRef) -> Arc<PlanPropert
 
 async fn run(drop: DropIndex, settings: RunSettings) -> error::Result<arrow::array::RecordBatch> {
     let table = drop.target.table();
-    let counts = if drop.exists {
-        let dropped = drop_index(table, &drop.index, settings.commit_retries).await?;
-        [dropped.segments as u64, dropped.version]
-    } else {
-        [0, table.number()]
-    };
+    let dropped = drop_index(table, &drop.index, settings.commit_retries).await?;
+    if dropped.segments == 0 {
+        let what = format!("there is no index '{}'", drop.index);
+        if !drop.if_exists {
+            return Err(error::Error::conflict(format!("{what} any more")));
+        }
+        tracing::info!("{what}; nothing was done");
+    }
+    let counts = [dropped.segments as u64, dropped.version];
     report::row(report::drop_schema(), &drop.index, &counts)
 }
 

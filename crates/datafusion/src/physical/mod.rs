@@ -4,6 +4,7 @@ pub(crate) mod commit;
 pub(crate) mod drive;
 pub(crate) mod drop;
 pub(crate) mod outcome;
+mod publish;
 pub(crate) mod report;
 pub(crate) mod show;
 pub(crate) mod work;

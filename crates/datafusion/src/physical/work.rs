@@ -17,7 +17,7 @@ use lance_index_plan::plan::MaintenancePlan;
 
 use super::outcome::{self, Failure, WorkOutcome};
 use crate::{
-    error::{Error, Result},
+    error::{Error, ErrorKind, Result},
     executor::{SessionExecutor, WorkAttempt, panicked},
     settings::RunSettings,
     store::build::BuiltSegment,
@@ -217,6 +217,7 @@ pub(crate) fn segment_of(index: &str, outcome: &WorkOutcome) -> Result<Vec<u8>> 
             "index '{index}': work unit {} failed in attempt {}: {}; nothing was committed",
             outcome.work_id, outcome.attempt, failure.message
         );
-        Error::new(crate::error::ErrorKind::Failed, message)
+        let kind = if failure.retryable { ErrorKind::Failed } else { ErrorKind::Invalid };
+        Error::new(kind, message)
     })
 }

@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 /// What a drop did.
 #[derive(Debug)]
 pub(crate) struct Dropped {
-    /// Segments that the index had.
+    /// Segments that the index had; none if there was no such index.
     pub segments: usize,
     /// The table version after it.
     pub version: u64,
@@ -25,9 +25,7 @@ pub(crate) async fn drop_index(
         let mut latest = table.latest().await?;
         let segments = Indexes::read(&latest).await?.segments(name).len();
         if segments == 0 {
-            return Err(Error::conflict(format!(
-                "index '{name}' was dropped by another client while the statement ran"
-            )));
+            return Ok(Dropped { segments, version: latest.number() });
         }
         match latest.dataset.drop_index(name).await {
             Ok(()) => return Ok(Dropped { segments, version: latest.number() }),

@@ -1,19 +1,22 @@
 //! What was committed to a table between two versions.
 
+use futures::StreamExt;
 use lance::dataset::transaction::Operation;
 use lance_index_plan::history::IndexEvent;
 use uuid::Uuid;
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 
-use lance_table::format::IndexMetadata;
-use roaring::RoaringBitmap;
+use lance_table::format::{Fragment, IndexMetadata};
 
 use super::version::TableVersion;
 use crate::error::Result;
 
 /// Commits that are read at the most to find out what was changed in place.
-const MOST_COMMITS: u64 = 1000;
+const MOST_COMMITS: u64 = 256;
+
+/// Commits that are read at the same time.
+const CONCURRENT_READS: usize = 8;
 
 /// What the versions after `since`, up to `table`'s, did to the segments of
 /// the index. `None` if any of that can't be read.
@@ -81,57 +84,53 @@ pub(crate) async fn version_of_job(
     if unread { Err(()) } else { Ok(None) }
 }
 
-/// The fragments that each of the latest commits may have changed in place, by the version it made.
+/// The data files that fragments were made with, by the latest commits.
 #[derive(Debug, Default)]
-pub(crate) struct InPlaceChanges {
-    by_version: BTreeMap<u64, RoaringBitmap>,
-    /// Every version after this one is among them.
+pub(crate) struct OriginalFiles {
+    /// Each file with the version of its commit.
+    versions: HashMap<String, u64>,
+    /// The commits of all later versions could be read.
     complete_after: u64,
 }
 
-impl InPlaceChanges {
+impl OriginalFiles {
     /// Reads the commits after `since`, the latest first, as far as they can be read.
     pub(crate) async fn read(table: &TableVersion, since: u64) -> Self {
         let latest = table.number();
-        let mut changes = Self { by_version: BTreeMap::new(), complete_after: latest };
         let oldest = since.max(latest.saturating_sub(MOST_COMMITS));
-        for version in (oldest + 1..=latest).rev() {
-            let Ok(Some(transaction)) = table.dataset.read_transaction_by_version(version).await
-            else {
-                break;
-            };
-            let touched = touched(&transaction.operation);
-            if !touched.is_empty() {
-                changes.by_version.insert(version, touched);
-            }
-            changes.complete_after = version - 1;
+        let reading: Vec<_> = (oldest + 1..=latest)
+            .rev()
+            .map(|version| table.dataset.read_transaction_by_version(version))
+            .collect();
+        let mut reading = futures::stream::iter(reading).buffered(CONCURRENT_READS);
+        let mut files = Self { versions: HashMap::new(), complete_after: latest };
+        while let Some(Ok(Some(transaction))) = reading.next().await {
+            let version = files.complete_after;
+            let made = new_fragments(&transaction.operation).into_iter();
+            let paths = made.flat_map(|fragment| &fragment.files).map(|file| file.path.clone());
+            files.versions.extend(paths.map(|path| (path, version)));
+            files.complete_after = version - 1;
         }
-        changes
+        files
     }
 
-    /// Whether a commit after `version` may have changed the fragment in place; `None` if not all
-    /// of them could be read.
-    pub(crate) fn touched_after(&self, version: u64, fragment: u32) -> Option<bool> {
-        let mut after = self.by_version.range(version + 1..);
-        (self.complete_after <= version)
-            .then(|| after.any(|(_, touched)| touched.contains(fragment)))
+    /// Whether all of these files were made with their fragment by a commit after `version`; `None`
+    /// if not all of these commits could be read.
+    pub(crate) fn are_all_of(&self, files: &str, version: u64) -> Option<bool> {
+        let is_original = |file: &str| self.versions.get(file).is_some_and(|made| *made > version);
+        (self.complete_after <= version).then(|| files.lines().all(is_original))
     }
 }
 
-fn touched(operation: &Operation) -> RoaringBitmap {
-    let ids = |ids: &mut dyn Iterator<Item = u64>| ids.map(|id| id as u32).collect();
+fn new_fragments(operation: &Operation) -> Vec<&Fragment> {
     match operation {
-        // Without modified fields, rows were only deleted from these fragments.
-        Operation::Update { updated_fragments, fields_modified, .. }
-            if !fields_modified.is_empty() =>
-        {
-            ids(&mut updated_fragments.iter().map(|fragment| fragment.id))
+        Operation::Append { fragments } | Operation::Overwrite { fragments, .. } => {
+            fragments.iter().collect()
         }
-        Operation::Merge { fragments, .. } => ids(&mut fragments.iter().map(|f| f.id)),
-        Operation::DataReplacement { replacements } => {
-            ids(&mut replacements.iter().map(|replacement| replacement.0))
+        Operation::Update { new_fragments, .. } => new_fragments.iter().collect(),
+        Operation::Rewrite { groups, .. } => {
+            groups.iter().flat_map(|group| &group.new_fragments).collect()
         }
-        Operation::DataOverlay { groups } => ids(&mut groups.iter().map(|g| g.fragment_id)),
-        _ => RoaringBitmap::new(),
+        _ => Vec::new(),
     }
 }

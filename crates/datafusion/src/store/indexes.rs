@@ -15,8 +15,8 @@ use crate::error::{Error, Result};
 pub(crate) struct Indexes {
     /// Indexes that this version of Lance can read.
     pub readable: BTreeMap<String, Vec<IndexMetadata>>,
-    /// Indexes of a type or version that this version of Lance can't read. They own their names
-    /// all the same.
+    /// Indexes with a segment of a type or version that this version of Lance can't read. They own
+    /// their names all the same.
     pub hidden: BTreeMap<String, Vec<IndexMetadata>>,
 }
 
@@ -25,18 +25,25 @@ impl Indexes {
     pub(crate) async fn read(table: &TableVersion) -> Result<Self> {
         let dataset = &table.dataset;
         let failed = |error| Error::failed("reading the table's list of indexes", error);
-        let readable = dataset.load_indices().await.map_err(failed)?;
-        let readable = by_name(readable.iter().cloned());
+        let usable = dataset.load_indices().await.map_err(failed)?;
         let store = dataset.object_store(None).await.map_err(failed)?;
         let all = read_manifest_indexes(&store, dataset.manifest_location(), dataset.manifest());
         let mut hidden = by_name(all.await.map_err(failed)?);
-        hidden.retain(|name, _| !readable.contains_key(name));
+        let is_usable = |segment: &IndexMetadata| usable.iter().any(|u| u.uuid == segment.uuid);
+        hidden.retain(|_, segments| !segments.iter().all(is_usable));
+        let mut readable = by_name(usable.iter().cloned());
+        readable.retain(|name, _| !hidden.contains_key(name));
         Ok(Self { readable, hidden })
     }
 
     /// The names of all of them.
     pub(crate) fn names(&self) -> Vec<&str> {
         self.readable.keys().chain(self.hidden.keys()).map(String::as_str).collect()
+    }
+
+    /// The segments of all of them.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &IndexMetadata> {
+        self.readable.values().chain(self.hidden.values()).flatten()
     }
 
     /// All segments of the index.

@@ -14,15 +14,21 @@ use lance_index_plan::{
 use lance_table::format::{Fragment, IndexMetadata};
 use roaring::RoaringBitmap;
 
-use super::{fields, history::InPlaceChanges, version::TableVersion};
+use super::{fields, history::OriginalFiles, version::TableVersion};
 use crate::error::{Error, Result};
 
 /// Manifests that are read at the same time.
 const CONCURRENT_READS: usize = 8;
 
-/// Where the rows of the fragment come from. What a fragment doesn't record is answered so that
-/// it makes nothing look newer than it may be.
-pub(crate) async fn row_origins(table: &TableVersion, fragment: &Fragment) -> Result<RowOrigins> {
+/// Where the rows of the fragment come from. What a fragment doesn't record, or isn't asked for, is
+/// answered so that it makes nothing look newer than it may be.
+///
+/// With `versions`, the versions that each row was created and changed in are read as well.
+pub(crate) async fn row_origins(
+    table: &TableVersion,
+    fragment: &Fragment,
+    versions: bool,
+) -> Result<RowOrigins> {
     let failed =
         |error| Error::failed(format!("reading row lineage of fragment {}", fragment.id), error);
     let row_ids = match fragment.row_id_meta {
@@ -32,6 +38,9 @@ pub(crate) async fn row_origins(table: &TableVersion, fragment: &Fragment) -> Re
         }
         None => None,
     };
+    if !versions {
+        return Ok(RowOrigins { row_ids, oldest_created: 0, newest_changed: 0 });
+    }
     let load = |kind| load_row_version_sequence(&table.dataset, fragment, kind);
     let created = load(RowVersionKind::CreatedAt).await.map_err(failed)?;
     let updated = load(RowVersionKind::LastUpdatedAt).await.map_err(failed)?;
@@ -118,7 +127,7 @@ pub(crate) async fn rewritten(
     };
     let all_younger = uncovered.iter().all(younger) && doubtful.is_empty();
     let since = if all_younger { newest } else { versions.first().copied().unwrap_or(newest) };
-    let changes = InPlaceChanges::read(table, since).await;
+    let originals = OriginalFiles::read(table, since).await;
     let read = if all_younger { BTreeSet::new() } else { versions };
     let history: BTreeMap<u64, BTreeMap<u32, Arc<str>>> = at_versions(table, read)
         .await?
@@ -138,8 +147,8 @@ pub(crate) async fn rewritten(
             let past = FragmentPast {
                 files_now: &files_now,
                 files_then: files_then.map(AsRef::as_ref),
+                original: originals.are_all_of(&files_now, since),
                 as_first_written: fields::as_first_written(fragment),
-                touched: changes.touched_after(since, id),
                 youngest: declared.and_then(RoaringBitmap::max).is_none_or(|newest| id > newest),
             };
             (past.may_be_rewritten(), files_then.is_some())
@@ -155,7 +164,8 @@ pub(crate) async fn rewritten(
     Ok(found.collect())
 }
 
-fn files_by_fragment(table: &TableVersion, field_id: i32) -> BTreeMap<u32, Arc<str>> {
+/// The files that hold the field's values, by fragment.
+pub(crate) fn files_by_fragment(table: &TableVersion, field_id: i32) -> BTreeMap<u32, Arc<str>> {
     let ids = fields::related_ids(table.dataset.schema(), field_id);
     let fragments = table.dataset.fragments().iter();
     fragments.map(|fragment| (fragment.id as u32, fields::files_of(fragment, &ids))).collect()

@@ -62,13 +62,14 @@ pub(crate) async fn publish(
             "the table was overwritten or restored while the statement ran; nothing was \
              committed: {error}"
         ))),
-        Err(error) => settle(anchor, since, job, &uuids, error).await,
+        Err(error) => settle(anchor, index, since, job, &uuids, error).await,
     }
 }
 
 /// Finds out whether a commit that answered with an error happened all the same.
 async fn settle(
     anchor: &TableVersion,
+    index: &str,
     since: u64,
     job: Uuid,
     uuids: &[Uuid],
@@ -87,14 +88,18 @@ async fn settle(
         return Err(unknown(&error));
     };
     match history::version_of_job(&latest, since, JOB_KEY, job).await {
-        Ok(Some(version)) => Ok(Publication::Done(Box::new(latest.at(version).await?))),
-        Ok(None) => Err(Error::failed("committing; nothing was committed", error)),
+        Ok(Some(version)) => {
+            let committed = latest.at(version).await;
+            let committed = committed.map_err(|error| Error::committed(version, index, &error))?;
+            Ok(Publication::Done(Box::new(committed)))
+        }
+        Ok(None) => {
+            let seen = latest.number();
+            Err(Error::failed(format!("committing (no version up to {seen} has it)"), error))
+        }
         Err(()) => {
             let indexes = Indexes::read(&latest).await.map_err(|_| unknown(&error))?;
-            let committed = |uuid: &Uuid| {
-                let mut segments = indexes.readable.values().flatten();
-                segments.any(|segment| segment.uuid == *uuid)
-            };
+            let committed = |uuid: &Uuid| indexes.all().any(|segment| segment.uuid == *uuid);
             if !uuids.is_empty() && uuids.iter().all(committed) {
                 Ok(Publication::Done(Box::new(latest)))
             } else {
@@ -104,10 +109,18 @@ async fn settle(
     }
 }
 
-/// Removes the files of segments that no manifest names and whose attempts have ended.
+/// Removes the files of segments that were built and never published. One that the latest manifest
+/// names all the same is kept.
 ///
 /// What can't be removed is left to Lance's cleanup: this never fails.
 pub(crate) async fn discard(table: &TableVersion, segments: &[BuiltSegment]) {
+    if segments.is_empty() {
+        return;
+    }
+    let Ok(latest) = table.latest().await else { return };
+    let Ok(indexes) = Indexes::read(&latest).await else { return };
+    let named = |uuid| indexes.all().any(|segment: &IndexMetadata| segment.uuid == uuid);
+    let segments = segments.iter().filter(|segment| !named(segment.uuid()));
     for BuiltSegment { metadata: segment } in segments {
         let directory = table.dataset.indices_dir().join(segment.uuid.to_string());
         if let Ok(store) = table.dataset.object_store(segment.base_id).await

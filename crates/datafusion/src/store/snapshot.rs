@@ -36,6 +36,13 @@ pub(crate) struct Subject<'a> {
 pub(crate) async fn read(table: &TableVersion, subject: Subject<'_>) -> Result<IndexSnapshot> {
     let stable_row_ids = table.stable_row_ids();
     let indexes = Indexes::read(table).await?;
+    if indexes.hidden.contains_key(subject.name) {
+        return Err(Error::not_supported(format!(
+            "index '{}' has segments that this version of Lance can't read; a newer one maintains \
+             it, CREATE OR REPLACE INDEX makes it anew",
+            subject.name
+        )));
+    }
     let metadata = indexes.segments(subject.name);
     let index_definition = match metadata.last() {
         Some(newest) => Some(define(table, metadata, newest, subject.format)?),
@@ -44,6 +51,7 @@ pub(crate) async fn read(table: &TableVersion, subject: Subject<'_>) -> Result<I
     let by_index = index_definition.as_ref().map(|index| index.field.id);
     let field_id = subject.field_id.or(by_index);
     let follows_rows = metadata.iter().any(|s| definition::follows_rows(s, stable_row_ids));
+    let uncovered = uncovered(table, metadata);
 
     let index = match index_definition {
         Some(definition) => {
@@ -52,8 +60,8 @@ pub(crate) async fn read(table: &TableVersion, subject: Subject<'_>) -> Result<I
         }
         None => None,
     };
-    // An index that doesn't exist yet may have concurrent updates to reckon with as well.
-    let lineage = stable_row_ids && (follows_rows || index.is_none());
+    // Only new coverage can make a segment stale.
+    let lineage = (follows_rows && !uncovered.is_empty()).then_some(&uncovered);
     Ok(IndexSnapshot {
         version: table.number(),
         fragments: fragments(table, field_id, lineage).await?,
@@ -91,7 +99,7 @@ pub(crate) async fn read_to_replace(
     };
     Ok(IndexSnapshot {
         version: table.number(),
-        fragments: fragments(table, field_id, stable_row_ids).await?,
+        fragments: fragments(table, field_id, None).await?,
         index,
         field,
     })
@@ -158,12 +166,9 @@ async fn segments(
     } else {
         vec![RoaringBitmap::new(); metadata.len()]
     };
-    let covered = metadata
-        .iter()
-        .filter_map(|segment| segment.fragment_bitmap.as_ref())
-        .fold(RoaringBitmap::new(), |all, declared| all | declared);
-    // Only new coverage can make a segment stale.
-    let sources = if table.dataset.fragment_bitmap().is_subset(&covered) {
+    // As with lineage; a rewritten fragment that is covered is covered anew.
+    let new = !uncovered(table, metadata).is_empty() || rewritten.iter().any(|r| !r.is_empty());
+    let sources = if !new {
         BTreeMap::new()
     } else {
         let follow = metadata.iter().filter(|s| definition::follows_rows(s, stable_row_ids));
@@ -177,10 +182,19 @@ async fn segments(
     Ok(segments.collect())
 }
 
+/// The live fragments that no segment declares.
+fn uncovered(table: &TableVersion, metadata: &[IndexMetadata]) -> RoaringBitmap {
+    let declared = metadata.iter().filter_map(|segment| segment.fragment_bitmap.as_ref());
+    declared
+        .fold(table.dataset.fragment_bitmap().as_ref().clone(), |live, declared| live - declared)
+}
+
+/// The live fragments; with `lineage`, where their rows come from: of those in that set all that is
+/// recorded, of the others their row ids.
 async fn fragments(
     table: &TableVersion,
     field_id: Option<i32>,
-    lineage: bool,
+    lineage: Option<&RoaringBitmap>,
 ) -> Result<Vec<FragmentSnapshot>> {
     let ids =
         field_id.map(|id| fields::related_ids(table.dataset.schema(), id)).unwrap_or_default();
@@ -191,8 +205,11 @@ async fn fragments(
             live_rows: live_rows(table, fragment).await?,
             field_files: fields::files_of(fragment, &ids),
             rows: match lineage {
-                true => Some(lineage::row_origins(table, fragment).await?),
-                false => None,
+                Some(full) => {
+                    let full = full.contains(fragment.id as u32);
+                    Some(lineage::row_origins(table, fragment, full).await?)
+                }
+                None => None,
             },
         });
     }

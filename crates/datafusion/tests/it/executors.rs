@@ -194,11 +194,48 @@ async fn explain_names_the_executor_and_analyze_tells_of_each_unit() {
     assert_eq!(table.version().await, version + 1);
 }
 
+/// Says how many of its attempts have begun, and how many have been dropped.
+#[derive(Debug, Default)]
+struct Watched {
+    begun: AtomicUsize,
+    dropped: Arc<AtomicUsize>,
+}
+
+struct Guard(Arc<AtomicUsize>);
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+#[async_trait]
+impl WorkExecutor for Watched {
+    fn name(&self) -> &str {
+        "watched"
+    }
+
+    fn slots(&self) -> usize {
+        8
+    }
+
+    async fn run(&self, _: WorkAttempt, _: Arc<TaskContext>) -> Result<WorkOutcome> {
+        let _guard = Guard(self.dropped.clone());
+        self.begun.fetch_add(1, Ordering::SeqCst);
+        std::future::pending().await
+    }
+}
+
 #[tokio::test]
 async fn a_dropped_statement_stops_its_units_and_commits_nothing() {
-    let table = table_with(|_| Does::TakeForever).await;
+    let executor = Arc::new(Watched::default());
+    let fragments = [half_and_half(), letters(100..200, |_| "C")];
+    let config = config().with_work_executor(executor.clone());
+    let table = Table::with_config(&fragments, false, config).await;
     let version = table.version().await;
     let statement = table.sql(CREATE);
-    assert!(tokio::time::timeout(Duration::from_millis(300), statement).await.is_err());
+    assert!(tokio::time::timeout(Duration::from_secs(1), statement).await.is_err());
+    assert_eq!(executor.begun.load(Ordering::SeqCst), 2);
+    assert_eq!(executor.dropped.load(Ordering::SeqCst), 2);
     assert_eq!(table.version().await, version);
 }

@@ -92,3 +92,35 @@ async fn a_segment_of_another_format_takes_the_whole_index_and_explain_says_why(
     assert_eq!(rewritten, 1);
     assert_eq!(table.segments("id_btree").await, [vec![0, 1, 2]]);
 }
+
+/// A segment of a version that this Lance can't read, beside one that it can.
+#[tokio::test]
+async fn an_index_that_a_newer_client_has_extended() {
+    use lance::dataset::{
+        CommitBuilder,
+        transaction::{Operation, Transaction},
+    };
+    let table = Table::new(&[crate::support::half_and_half()], false).await;
+    table.sql("CREATE INDEX i ON t USING bitmap (cat); CREATE INDEX j ON t (id)").await;
+    table.append(crate::support::half_and_half()).await;
+    let dataset = table.open().await;
+    let indexes = lance::index::DatasetIndexExt::load_indices(&dataset).await.unwrap();
+    let mut newer = indexes.iter().find(|index| index.name == "i").unwrap().clone();
+    newer.uuid = "00000000-0000-4000-8000-000000000000".parse().unwrap();
+    newer.index_version = 99;
+    newer.fragment_bitmap = Some([1].into_iter().collect());
+    let operation = Operation::CreateIndex { new_indices: vec![newer], removed_indices: vec![] };
+    let transaction = Transaction::new(dataset.version().version, operation, None);
+    CommitBuilder::new(std::sync::Arc::new(dataset)).execute(transaction).await.unwrap();
+
+    let listed = table.print("SHOW INDEXES FROM t").await;
+    assert!(listed.contains("unreadable") && listed.contains("refresh due"), "{listed}");
+    let error = table.error("ALTER TABLE t REFRESH INDEX i").await;
+    assert!(error.contains("segments that this version of Lance can't read"), "{error}");
+    // The other one is done all the same.
+    table.sql("ALTER TABLE t REFRESH INDEXES").await;
+    assert_eq!(table.segments("j").await, [vec![0], vec![1]]);
+    table.sql("CREATE OR REPLACE INDEX i ON t USING bitmap (cat)").await;
+    assert_eq!(table.oracle("i", "cat = 'A'").await, 100);
+    assert_eq!(table.reported("DROP INDEX i ON t", "segments_removed").await, 1);
+}

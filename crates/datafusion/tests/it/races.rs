@@ -174,6 +174,19 @@ async fn create_of_a_name_that_was_taken_meanwhile() {
 }
 
 #[tokio::test]
+async fn if_not_exists_takes_what_another_client_made() {
+    let table = Arc::new(Table::new(&[half_and_half()], false).await);
+    let create = "CREATE INDEX IF NOT EXISTS i ON t (id)";
+    let done = race(&table, create, async |other| {
+        other.sql("CREATE INDEX i ON t (cat)").await;
+    });
+    done.await.unwrap();
+    table.oracle("i", "cat = 'A'").await;
+    assert_eq!(table.reported("DROP INDEX IF EXISTS i ON t", "segments_removed").await, 1);
+    assert_eq!(table.reported("DROP INDEX IF EXISTS i ON t", "segments_removed").await, 0);
+}
+
+#[tokio::test]
 async fn replace_of_an_index_that_was_refreshed_or_dropped_meanwhile() {
     let table = due("btree", "id", false).await;
     let replace = "CREATE OR REPLACE INDEX i ON t USING bitmap (cat)";
@@ -325,7 +338,7 @@ async fn overwrite_ends_the_statement() {
 }
 
 #[tokio::test]
-async fn conflicts_are_bounded_and_leave_no_files() {
+async fn what_was_built_in_vain_leaves_no_files() {
     let table = due("btree", "id", false).await;
     let directories = || std::fs::read_dir(format!("{}/_indices", table.uri)).unwrap().count();
     let before = directories();

@@ -221,3 +221,44 @@ async fn what_other_clients_left_stale() {
         assert_eq!(apples.len(), 25, "{fixture} in place: {in_place}");
     }
 }
+
+/// None of this changes a value of the indexed column.
+#[tokio::test]
+async fn changes_of_other_columns_cause_no_rewrite() {
+    use lance::dataset::NewColumnTransform;
+    for (method, column, is_a) in INDEXES {
+        let table = Table::new(&[half_and_half()], false).await;
+        create(&table, method, column).await;
+        table.append(letters(100..150, |_| "A")).await;
+        let twice = vec![("twice".to_string(), "id * 2".to_string())];
+        let mut dataset = table.open().await;
+        dataset.add_columns(NewColumnTransform::SqlExpressions(twice), None, None).await.unwrap();
+        rewrite_in_place(&table, 1, "note", 100..120, "x").await;
+        assert_eq!(refresh(&table).await, 0, "{method}");
+        assert_eq!(table.segments("i").await, [vec![0], vec![1]], "{method}");
+        assert_eq!(table.oracle("i", is_a).await, 100, "{method}");
+    }
+}
+
+/// Deferred compaction leaves the segments as they are and has them translated when they are read.
+#[tokio::test]
+async fn deferred_compaction() {
+    for (method, column, is_a) in INDEXES {
+        let table = Table::new(&[half_and_half(), letters(100..200, |_| "A")], false).await;
+        create(&table, method, column).await;
+        table.delete("id % 10 = 3").await;
+        let options = lance::dataset::optimize::CompactionOptions {
+            defer_index_remap: true,
+            ..Default::default()
+        };
+        let mut dataset = table.open().await;
+        lance::dataset::optimize::compact_files(&mut dataset, options, None).await.unwrap();
+        assert!(!table.print("SHOW INDEXES FROM t").await.contains("__lance"));
+        table.append(letters(200..250, |_| "A")).await;
+        assert_eq!(refresh(&table).await, 0, "{method}");
+        assert_eq!(table.oracle("i", is_a).await, 185, "{method}");
+        let version = table.version().await;
+        refresh(&table).await;
+        assert_eq!(table.version().await, version, "{method}");
+    }
+}

@@ -230,7 +230,7 @@ fn copy(from: &Path, to: &Path) {
 }
 
 /// Rows `ids` with the columns `id`, `cat` (the given letter, in `txt` with more words, in `tags`
-/// with another label) and `other`.
+/// with another label), `other` and `note`.
 pub fn letters(ids: std::ops::Range<i64>, letter: impl Fn(i64) -> &'static str) -> RecordBatch {
     let letters: Vec<&str> = ids.clone().map(&letter).collect();
     let mut tags = ListBuilder::new(StringBuilder::new());
@@ -245,7 +245,8 @@ pub fn letters(ids: std::ops::Range<i64>, letter: impl Fn(i64) -> &'static str) 
         ("cat", Arc::new(StringArray::from_iter_values(&letters))),
         ("txt", Arc::new(StringArray::from_iter_values(text))),
         ("tags", Arc::new(tags.finish())),
-        ("other", Arc::new(Int64Array::from_iter_values(ids.map(|_| 0)))),
+        ("other", Arc::new(Int64Array::from_iter_values(ids.clone().map(|_| 0)))),
+        ("note", Arc::new(StringArray::from_iter_values(ids.map(|_| "n")))),
     ];
     nullable(columns)
 }

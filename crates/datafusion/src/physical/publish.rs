@@ -1,0 +1,157 @@
+//! The part of a statement that must not be cut short.
+
+use std::sync::Arc;
+
+use lance_index_plan::{
+    accept::{Acceptance, SegmentOutcome},
+    coverage::format_ranges,
+    established::{Established, established},
+    plan::MaintenancePlan,
+};
+use roaring::RoaringBitmap;
+use uuid::Uuid;
+
+use super::{drive::Built, report::MaintenanceReport};
+use crate::{
+    error::{Error, ErrorKind, Result},
+    planning,
+    store::{
+        build::BuiltSegment,
+        indexes::Indexes,
+        publish::{Publication, publish},
+        version::TableVersion,
+    },
+};
+
+/// Commits what was accepted, reads back what the commit made of it, and puts right what must not
+/// stay so.
+#[derive(Debug)]
+pub(super) struct Publisher {
+    pub plan: Arc<MaintenancePlan>,
+    /// The version that Lance checks the commit against.
+    pub anchor: TableVersion,
+    /// The version that the outcomes were accepted against.
+    pub latest: TableVersion,
+    pub built: Vec<Built>,
+    pub accepted: Acceptance,
+    /// How often putting it right may give way to other writers.
+    pub retries: usize,
+}
+
+impl Publisher {
+    /// Runs in a task of its own, which goes on when the statement is dropped. `None`: another
+    /// writer's commit stands in the way, and nothing was committed.
+    pub(super) async fn run(self) -> Result<Option<MaintenanceReport>> {
+        match tokio::spawn(self.publish()).await {
+            Ok(published) => published,
+            Err(error) => Err(Error::new(
+                ErrorKind::OutcomeUnknown,
+                format!("the commit was cut short; SHOW INDEXES tells what came of it: {error}"),
+            )),
+        }
+    }
+
+    async fn publish(self) -> Result<Option<MaintenanceReport>> {
+        let name = &self.plan.definition.name;
+        let added: Vec<BuiltSegment> = self
+            .accepted
+            .added
+            .iter()
+            .filter_map(|(uuid, set)| self.declaring(*uuid, set))
+            .collect();
+        let removed = &self.accepted.removed;
+        match publish(&self.anchor, &self.latest, name, &added, removed).await? {
+            Publication::Done(committed) => self.read_back(&committed).await.map(Some),
+            Publication::Conflict(error) => {
+                tracing::debug!(index = name, %error, "another writer was faster");
+                Ok(None)
+            }
+        }
+    }
+
+    /// The segment that was built, declaring these fragments.
+    fn declaring(&self, uuid: Uuid, fragments: &RoaringBitmap) -> Option<BuiltSegment> {
+        let built = self.built.iter().find(|built| built.segment.uuid() == uuid)?;
+        Some(built.segment.declaring(fragments.clone()))
+    }
+
+    async fn read_back(&self, committed: &TableVersion) -> Result<MaintenanceReport> {
+        let name = &self.plan.definition.name;
+        let outcomes: Vec<SegmentOutcome> =
+            self.built.iter().map(|built| built.outcome.clone()).collect();
+        let found = match planning::snapshot(&self.plan, committed).await {
+            Ok(after) => established(&self.plan, &outcomes, &self.accepted, &after),
+            Err(error) if error.kind() == ErrorKind::Failed => {
+                return Err(Error::committed(committed.number(), name, &error));
+            }
+            // The index is such by now that it can't be maintained.
+            Err(_) => None,
+        };
+        let Some(Established { fragments, rewritten }) = found else {
+            self.put_right(committed, &RoaringBitmap::new()).await?;
+            return Err(Error::conflict(format!(
+                "index '{name}' lost its column during the commit; its new segments were removed"
+            )));
+        };
+        let version = match rewritten.is_empty() {
+            true => committed.number(),
+            false => self.put_right(committed, &fragments).await?,
+        };
+        let declared = self.accepted.added.iter().fold(RoaringBitmap::new(), |all, (_, d)| all | d);
+        let missing = (declared - &fragments) | &self.accepted.retired;
+        if !missing.is_empty() {
+            tracing::warn!(
+                "index '{name}': fragments [{}] were replaced by other writers while they were \
+                 indexed; the next REFRESH indexes what is there now",
+                format_ranges(&missing)
+            );
+        }
+        let removed = self.accepted.removed.iter();
+        let rewritten = removed.filter(|uuid| self.plan.supersedes(**uuid)).count();
+        Ok(MaintenanceReport {
+            index_name: name.clone(),
+            fragments_indexed: fragments.len(),
+            segments_added: self.accepted.added.len() as u64,
+            segments_rewritten: rewritten as u64,
+            version,
+        })
+    }
+
+    /// Has the new segments declare no more than `keep`, or removes them if that is nothing.
+    /// Answers the version that did it.
+    async fn put_right(&self, committed: &TableVersion, keep: &RoaringBitmap) -> Result<u64> {
+        let name = &self.plan.definition.name;
+        let mut latest = committed.clone();
+        for _ in 0..=self.retries {
+            let indexes = Indexes::read(&latest).await?;
+            // Segments that others have removed since stay removed.
+            let ours = |uuid: &Uuid| indexes.segments(name).iter().any(|s| s.uuid == *uuid);
+            let added = self.accepted.added.iter().filter(|(uuid, _)| ours(uuid));
+            let (mut withdrawn, mut removed) = (Vec::new(), Vec::new());
+            for (uuid, declared) in added {
+                let kept = declared & keep;
+                if kept.is_empty() {
+                    removed.push(*uuid);
+                } else if kept != *declared {
+                    withdrawn.extend(self.declaring(*uuid, &kept));
+                }
+            }
+            if withdrawn.is_empty() && removed.is_empty() {
+                return Ok(latest.number());
+            }
+            match publish(&latest, &latest, name, &withdrawn, &removed).await? {
+                Publication::Done(done) => return Ok(done.number()),
+                Publication::Conflict(_) => latest = latest.latest().await?,
+            }
+        }
+        Err(Error::new(
+            ErrorKind::Committed,
+            format!(
+                "index '{name}' was committed in version {}, and its column changed during the \
+                 commit; other writers kept it from being put right: CREATE OR REPLACE INDEX or \
+                 DROP INDEX does",
+                committed.number()
+            ),
+        ))
+    }
+}
