@@ -10,7 +10,7 @@ use datafusion_cli::{print_format::PrintFormat, print_options::MaxRows};
 #[command(name = "lance-sql", version)]
 pub(crate) struct Args {
     /// Run these statements and exit; may be given several times
-    #[arg(short = 'c', long, value_name = "SQL")]
+    #[arg(short = 'c', long, value_name = "SQL", allow_hyphen_values = true)]
     pub command: Vec<String>,
 
     /// Run the statements in this file and exit; may be given several times, before any -c

@@ -1,4 +1,4 @@
-use std::path::PathBuf;
+use std::{io::Write, path::PathBuf};
 
 use lance_index_sql::StatementParser;
 use rustyline::{
@@ -8,7 +8,7 @@ use rustyline::{
     validate::{ValidationContext, ValidationResult, Validator},
 };
 
-use crate::shell::{Shell, report};
+use crate::shell::{Ended, Shell, report};
 
 const HELP: &str = "\
 \\q         leave
@@ -24,13 +24,17 @@ struct Input;
 
 impl Validator for Input {
     fn validate(&self, context: &mut ValidationContext<'_>) -> Result<ValidationResult> {
-        let text = context.input().trim();
-        if text.is_empty() || text.starts_with('\\') || ends_statement(text) {
+        if is_complete(context.input()) {
             Ok(ValidationResult::Valid(None))
         } else {
             Ok(ValidationResult::Incomplete)
         }
     }
+}
+
+fn is_complete(input: &str) -> bool {
+    let text = input.trim();
+    text.is_empty() || text.starts_with('\\') || ends_statement(text)
 }
 
 /// Whether the text ends with a semicolon that isn't in a string or a comment.
@@ -70,10 +74,9 @@ pub(crate) async fn run(shell: &mut Shell) -> bool {
                     continue;
                 }
                 let _ = editor.add_history_entry(line);
-                if line == "\\q" {
+                if run_line(shell, line).await.is_none() {
                     break true;
                 }
-                run_line(shell, line).await;
             }
             Err(ReadlineError::Interrupted) => {}
             Err(ReadlineError::Eof) => break true,
@@ -89,22 +92,42 @@ pub(crate) async fn run(shell: &mut Shell) -> bool {
     clean
 }
 
-async fn run_line(shell: &mut Shell, line: &str) {
-    match line.strip_prefix('\\') {
-        None => {
-            shell.run(line, false).await;
-        }
-        Some("?") => println!("{HELP}"),
-        Some("d") => {
-            shell.run("SHOW TABLES", false).await;
-        }
-        Some(command) => match command.strip_prefix("d ") {
-            Some(table) => {
-                shell.run(&format!("DESCRIBE {}", table.trim()), false).await;
+/// The same, read from a pipe or a file: no prompt, no history, and what stands last needs no
+/// semicolon. An interrupt ends it.
+pub(crate) async fn run_piped(shell: &mut Shell) -> bool {
+    let mut input = String::new();
+    for line in std::io::stdin().lines() {
+        match line {
+            Ok(line) => input = input + &line + "\n",
+            Err(error) => {
+                report(&error.to_string());
+                return false;
             }
-            None => report(&format!("there is no command \\{command}; \\? lists them")),
-        },
+        }
+        if is_complete(&input) {
+            match run_line(shell, input.trim()).await {
+                None => return true,
+                Some(Ended::Interrupted) => return false,
+                Some(Ended::Well | Ended::InErrors) => input.clear(),
+            }
+        }
     }
+    run_line(shell, input.trim()).await != Some(Ended::Interrupted)
+}
+
+/// Runs a command, or statements; `None` to leave.
+async fn run_line(shell: &mut Shell, line: &str) -> Option<Ended> {
+    let Some(command) = line.strip_prefix('\\') else {
+        return Some(shell.run(line, false).await);
+    };
+    match command.split_once(' ').map_or((command, ""), |(name, rest)| (name, rest.trim())) {
+        ("q", "") => return None,
+        ("?", "") => drop(writeln!(std::io::stdout(), "{HELP}")),
+        ("d", "") => return Some(shell.run("SHOW TABLES", false).await),
+        ("d", table) => return Some(shell.run(&format!("DESCRIBE {table}"), false).await),
+        _ => report(&format!("there is no command \\{command}; \\? lists them")),
+    }
+    Some(Ended::Well)
 }
 
 fn history_file() -> Option<PathBuf> {

@@ -16,6 +16,7 @@ use datafusion_cli::{
     print_options::{MaxRows, PrintOptions},
 };
 use datafusion_lance_index::{
+    error::message,
     session::{SessionContextExt, SessionStateBuilderExt},
     table::LanceTable,
 };
@@ -34,6 +35,14 @@ pub(crate) struct Shell {
 /// How a statement ended that didn't end well.
 enum Stopped {
     Failed(String),
+    Interrupted,
+}
+
+/// How a text ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ended {
+    Well,
+    InErrors,
     Interrupted,
 }
 
@@ -64,24 +73,23 @@ impl Shell {
         Ok(Self { context, print, keep_going: args.keep_going })
     }
 
-    /// Runs the texts in order; stops at the first error unless told to keep going. Whether all
-    /// went well.
+    /// Runs the texts in order; stops at the first error unless told to keep going, and when it is
+    /// interrupted. Whether all went well.
     pub(crate) async fn run_all(&mut self, texts: &[String]) -> bool {
         let mut clean = true;
         for text in texts {
-            if !self.run(text, self.keep_going).await {
-                clean = false;
-                if !self.keep_going {
-                    break;
-                }
+            match self.run(text, self.keep_going).await {
+                Ended::Well => {}
+                Ended::InErrors if self.keep_going => clean = false,
+                Ended::InErrors | Ended::Interrupted => return false,
             }
         }
         clean
     }
 
-    /// Runs the statements of a text in order. Whether all went well.
-    pub(crate) async fn run(&mut self, text: &str, keep_going: bool) -> bool {
-        let mut clean = true;
+    /// Runs the statements of a text in order.
+    pub(crate) async fn run(&mut self, text: &str, keep_going: bool) -> Ended {
+        let mut ended = Ended::Well;
         for statement in self.statements(text, keep_going) {
             let done = match statement {
                 Ok(statement) => self.run_statement(&statement).await,
@@ -91,18 +99,18 @@ impl Shell {
                 Ok(()) => {}
                 Err(Stopped::Failed(error)) => {
                     report(&error);
-                    clean = false;
+                    ended = Ended::InErrors;
                     if !keep_going {
                         break;
                     }
                 }
                 Err(Stopped::Interrupted) => {
                     report("interrupted; the statement was stopped");
-                    return false;
+                    return Ended::Interrupted;
                 }
             }
         }
-        clean
+        ended
     }
 
     /// The statements of the text, and the errors of those that are wrong.
@@ -112,16 +120,17 @@ impl Shell {
         keep_going: bool,
     ) -> Vec<std::result::Result<ParsedStatement, String>> {
         let dialect = self.context.lance_dialect();
-        let mut parser = match StatementParser::new(text, &dialect) {
+        let limit = self.context.state().config_options().sql_parser.recursion_limit;
+        let mut parser = match StatementParser::with_recursion_limit(text, &dialect, limit) {
             Ok(parser) => parser,
-            Err(error) => return vec![Err(error.to_string())],
+            Err(error) => return vec![Err(message(&error.into()))],
         };
         let mut statements = Vec::new();
         while let Some(parsed) = parser.next() {
             let failed = parsed.is_err();
             statements.push(match parsed {
                 Ok(parsed) => Ok(parsed.statement),
-                Err(error) => Err(error.to_string()),
+                Err(error) => Err(message(&error.into())),
             });
             if failed && keep_going {
                 parser.skip_failed();
@@ -133,7 +142,7 @@ impl Shell {
     async fn run_statement(&self, statement: &ParsedStatement) -> std::result::Result<(), Stopped> {
         tokio::select! {
             done = self.print_statement(statement) => {
-                done.map_err(|error| Stopped::Failed(error.strip_backtrace()))
+                done.map_err(|error| Stopped::Failed(message(&error)))
             }
             // Dropping the statement stops its work units; nothing of it is committed.
             _ = tokio::signal::ctrl_c() => Err(Stopped::Interrupted),
