@@ -7,6 +7,8 @@
 //!
 //! Both rules below go by what the manifests say; what they can't tell counts as stale.
 
+use std::sync::Arc;
+
 use roaring::RoaringBitmap;
 
 use crate::{
@@ -75,38 +77,49 @@ pub fn stale_for(
     stale
 }
 
-/// What is known of a fragment that a segment doesn't cover, as to whether the indexed column was
-/// rewritten in place since the segment's postings were made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct FragmentPast<'a> {
-    /// The files that hold the column's values now.
-    pub files_now: &'a str,
-    /// Those that held them in the version that the segment was built from; `None` if the
-    /// fragment wasn't there, or the version is gone.
-    pub files_then: Option<&'a str>,
-    /// Whether the files that hold the column now are those that the fragment was made with, by a
-    /// commit since then; `None` if not all of these commits can be read.
-    pub original: Option<bool>,
-    /// The fragment's columns are all where its first write puts them: in one data file, with no
-    /// field tombstone and no overlay.
-    pub as_first_written: bool,
-    /// The fragment is younger than every one that the segment declares.
-    pub youngest: bool,
+/// What is known of a fragment that a segment doesn't cover, as to whether the segment may hold
+/// postings of values that an in-place rewrite of the indexed column has replaced since.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FragmentPast {
+    /// The files that hold the column's values: now, or, of a fragment that compaction has
+    /// replaced, at the time.
+    pub files: Arc<str>,
+    /// Where the fragment comes from.
+    pub origin: Origin,
 }
 
-impl FragmentPast<'_> {
-    /// Whether the segment may hold postings of values that the fragment no longer has.
+/// Where a fragment comes from, as a segment sees it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Origin {
+    /// It was there in the version that the segment was built from, with its values in these files.
+    Known(Arc<str>),
+    /// It was made with its values in these files.
+    Made {
+        /// The files it was made with.
+        files: Arc<str>,
+        /// The fragments that compaction made it from after the segment was built. Compaction
+        /// rewrites the addresses in whole segments, untrue postings included.
+        from: Vec<FragmentPast>,
+    },
+    /// The versions and commits that would tell are gone.
+    Unknown,
+}
+
+impl FragmentPast {
+    /// Whether the segment may hold postings of values that the fragment no longer has: its files
+    /// aren't those that the segment saw or that it was made with, or that is so of a fragment it
+    /// was compacted from, or nothing tells.
     ///
-    /// Where the fragment was there at the time, its files tell. Otherwise the segment, unless it
-    /// was merged from younger sources, never saw it; and if it did see it, only a rewrite since
-    /// matters, which the commits since then give away. Where neither the
-    /// files nor the commits can be read, a fragment that looks untouched and is younger than all
-    /// that the segment declares passes for new.
+    /// A fragment that looks untouched, in one data file and younger than all that the segment
+    /// declares, proves nothing: the output of compaction looks so, and so does a fragment all of
+    /// whose columns were rewritten.
     pub fn may_be_rewritten(&self) -> bool {
-        match (self.files_then, self.original) {
-            (Some(then), _) => then != self.files_now,
-            (None, Some(original)) => !original,
-            (None, None) => !(self.as_first_written && self.youngest),
+        match &self.origin {
+            Origin::Known(then) => *then != self.files,
+            Origin::Made { files, from } => {
+                *files != self.files || from.iter().any(Self::may_be_rewritten)
+            }
+            Origin::Unknown => true,
         }
     }
 }
@@ -207,20 +220,17 @@ mod tests {
 
     #[test]
     fn signs_of_a_rewrite() {
-        let new = FragmentPast {
-            files_now: "a",
-            files_then: None,
-            original: Some(true),
-            as_first_written: false,
-            youngest: false,
-        };
-        assert!(!new.may_be_rewritten());
-        assert!(FragmentPast { original: Some(false), ..new }.may_be_rewritten());
-        let old = FragmentPast { files_then: Some("a"), as_first_written: false, ..new };
-        assert!(!old.may_be_rewritten());
-        assert!(FragmentPast { files_then: Some("b"), ..old }.may_be_rewritten());
-        let unknown = FragmentPast { original: None, as_first_written: true, ..new };
-        assert!(unknown.may_be_rewritten());
-        assert!(!FragmentPast { youngest: true, ..unknown }.may_be_rewritten());
+        let past = |files: &str, origin| FragmentPast { files: files.into(), origin };
+        assert!(!past("a", Origin::Known("a".into())).may_be_rewritten());
+        assert!(past("b", Origin::Known("a".into())).may_be_rewritten());
+        assert!(past("a", Origin::Unknown).may_be_rewritten());
+        let made = |files: &str, from| Origin::Made { files: files.into(), from };
+        assert!(!past("a", made("a", vec![])).may_be_rewritten());
+        assert!(past("b", made("a", vec![])).may_be_rewritten());
+        // Compacted from one that was as the segment had seen it, and one that wasn't.
+        let seen = past("x", Origin::Known("x".into()));
+        let rewritten = past("y", Origin::Known("x".into()));
+        assert!(!past("a", made("a", vec![seen.clone()])).may_be_rewritten());
+        assert!(past("a", made("a", vec![seen, rewritten])).may_be_rewritten());
     }
 }

@@ -81,6 +81,12 @@ impl Driver {
             return self.nothing_done().await;
         }
         let mut conflicts = self.conflicts();
+        if self.is_out_of_date().await? {
+            self.plan_anew(built, &[], None).await?;
+            if self.plan.is_empty() {
+                return self.nothing_done().await;
+            }
+        }
         loop {
             self.build(built).await?;
             let progress = self.publish(built, &mut conflicts).await?;
@@ -94,6 +100,14 @@ impl Driver {
                 return self.nothing_done().await;
             }
         }
+    }
+
+    /// Whether what was to be read is gone by now: other indexes of the statement come first, and
+    /// may take long.
+    async fn is_out_of_date(&self) -> Result<bool> {
+        let latest = self.target.table().latest().await?;
+        let live = self.plan.fragments().is_subset(&latest.fragments());
+        Ok(!live || latest.if_still_there(self.plan.read_version).await?.is_none())
     }
 
     async fn nothing_done(&self) -> Result<MaintenanceReport> {

@@ -197,6 +197,13 @@ pub(crate) fn check_supported(table: &TableVersion, definition: &IndexDefinition
     let Some(field) = table.dataset.schema().field_by_id(definition.field.id) else {
         return Err(Error::internal(format!("no field {}", definition.field.id)));
     };
+    // Lance makes some types of index on it, and then they find nothing.
+    if field.data_type().is_null() {
+        return Err(Error::invalid(format!(
+            "column {} is of type Null and holds no value to index",
+            definition.field.column
+        )));
+    }
     let registry = IndexPluginRegistry::with_default_plugins();
     let plugin = registry.get_plugin_by_name(&index_type.lance_name.to_lowercase());
     let checked = plugin.and_then(|plugin| match plugin.basic_trainer() {

@@ -5,18 +5,21 @@ use lance::dataset::transaction::Operation;
 use lance_index_plan::history::IndexEvent;
 use uuid::Uuid;
 
-use std::collections::HashMap;
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
 
 use lance_table::format::{Fragment, IndexMetadata};
 
 use super::version::TableVersion;
 use crate::error::Result;
 
-/// Commits that are read at the most to find out what was changed in place.
-const MOST_COMMITS: u64 = 256;
+/// Commits that are read at the most to find out how fragments were made.
+const MOST_COMMITS: u64 = 10_000;
 
 /// Commits that are read at the same time.
-const CONCURRENT_READS: usize = 8;
+const CONCURRENT_READS: usize = 16;
 
 /// What the versions after `since`, up to `table`'s, did to the segments of
 /// the index. `None` if any of that can't be read.
@@ -84,53 +87,85 @@ pub(crate) async fn version_of_job(
     if unread { Err(()) } else { Ok(None) }
 }
 
-/// The data files that fragments were made with, by the latest commits.
-#[derive(Debug, Default)]
-pub(crate) struct OriginalFiles {
-    /// Each file with the version of its commit.
-    versions: HashMap<String, u64>,
-    /// The commits of all later versions could be read.
-    complete_after: u64,
+/// How a commit made a fragment.
+#[derive(Debug, Clone)]
+pub(crate) struct Made {
+    /// The version that the commit made.
+    pub version: u64,
+    /// The fragment as it was made.
+    pub fragment: Fragment,
+    /// The fragments that compaction made it from, as they were at the time.
+    pub from: Vec<Fragment>,
 }
 
-impl OriginalFiles {
-    /// Reads the commits after `since`, the latest first, as far as they can be read.
-    pub(crate) async fn read(table: &TableVersion, since: u64) -> Self {
+/// How commits made fragments, by their data files: a commit names fragments before they have ids.
+#[derive(Debug, Default)]
+pub(crate) struct Makers(HashMap<String, Arc<Made>>);
+
+impl Makers {
+    /// Reads the commits after `since`, the latest first, until it is found how these fragments
+    /// were made, and those that compaction made them from; or until a commit can't be read.
+    pub(crate) async fn read<'a>(
+        table: &TableVersion,
+        since: u64,
+        fragments: impl IntoIterator<Item = &'a Fragment>,
+    ) -> Self {
+        let mut wanted = HashSet::new();
+        let mut unfound = 0usize;
+        let want = |fragment: &Fragment, wanted: &mut HashSet<String>| {
+            wanted.extend(fragment.files.iter().map(|file| file.path.clone()));
+        };
+        for fragment in fragments {
+            want(fragment, &mut wanted);
+            unfound += 1;
+        }
+        let mut makers = Self::default();
         let latest = table.number();
         let oldest = since.max(latest.saturating_sub(MOST_COMMITS));
-        let reading: Vec<_> = (oldest + 1..=latest)
-            .rev()
-            .map(|version| table.dataset.read_transaction_by_version(version))
-            .collect();
+        let reading: Vec<_> =
+            (oldest + 1..=latest).rev().map(|version| table.fragments_made(version)).collect();
         let mut reading = futures::stream::iter(reading).buffered(CONCURRENT_READS);
-        let mut files = Self { versions: HashMap::new(), complete_after: latest };
-        while let Some(Ok(Some(transaction))) = reading.next().await {
-            let version = files.complete_after;
-            let made = new_fragments(&transaction.operation).into_iter();
-            let paths = made.flat_map(|fragment| &fragment.files).map(|file| file.path.clone());
-            files.versions.extend(paths.map(|path| (path, version)));
-            files.complete_after = version - 1;
+        while unfound > 0 {
+            let Some(Some(commit)) = reading.next().await else { break };
+            for made in commit.iter() {
+                let files = made.fragment.files.iter();
+                if files.clone().any(|file| wanted.contains(&file.path)) {
+                    unfound -= 1;
+                    made.from.iter().for_each(|old| want(old, &mut wanted));
+                    unfound += made.from.len();
+                    let made = Arc::new(made.clone());
+                    makers.0.extend(files.map(|file| (file.path.clone(), made.clone())));
+                }
+            }
         }
-        files
+        makers
     }
 
-    /// Whether all of these files were made with their fragment by a commit after `version`; `None`
-    /// if not all of these commits could be read.
-    pub(crate) fn are_all_of(&self, files: &str, version: u64) -> Option<bool> {
-        let is_original = |file: &str| self.versions.get(file).is_some_and(|made| *made > version);
-        (self.complete_after <= version).then(|| files.lines().all(is_original))
+    /// How the fragment was made, if that was found. One whose first files are all gone isn't.
+    pub(crate) fn of(&self, fragment: &Fragment) -> Option<&Made> {
+        fragment.files.iter().find_map(|file| self.0.get(&file.path)).map(AsRef::as_ref)
     }
 }
 
-fn new_fragments(operation: &Operation) -> Vec<&Fragment> {
+/// The fragments that an operation made.
+pub(super) fn made(version: u64, operation: &Operation) -> Vec<Made> {
+    let made = |from: &[Fragment], new: &[Fragment]| -> Vec<Made> {
+        let made = new.iter().map(|fragment| Made {
+            version,
+            fragment: fragment.clone(),
+            from: from.to_vec(),
+        });
+        made.collect()
+    };
     match operation {
         Operation::Append { fragments } | Operation::Overwrite { fragments, .. } => {
-            fragments.iter().collect()
+            made(&[], fragments)
         }
-        Operation::Update { new_fragments, .. } => new_fragments.iter().collect(),
-        Operation::Rewrite { groups, .. } => {
-            groups.iter().flat_map(|group| &group.new_fragments).collect()
-        }
+        Operation::Update { new_fragments, .. } => made(&[], new_fragments),
+        Operation::Rewrite { groups, .. } => groups
+            .iter()
+            .flat_map(|group| made(&group.old_fragments, &group.new_fragments))
+            .collect(),
         _ => Vec::new(),
     }
 }

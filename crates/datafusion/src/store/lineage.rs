@@ -9,12 +9,12 @@ use futures::{StreamExt, TryStreamExt};
 use lance::dataset::rowids::{RowVersionKind, load_row_id_sequence, load_row_version_sequence};
 use lance_index_plan::{
     snapshot::{RowOrigins, SourceVersion},
-    stale::FragmentPast,
+    stale::{FragmentPast, Origin},
 };
 use lance_table::format::{Fragment, IndexMetadata};
 use roaring::RoaringBitmap;
 
-use super::{fields, history::OriginalFiles, version::TableVersion};
+use super::{fields, history::Makers, version::TableVersion};
 use crate::error::{Error, Result};
 
 /// Manifests that are read at the same time.
@@ -87,8 +87,8 @@ pub(crate) fn source(table: &TableVersion) -> SourceVersion {
 /// rewrite of the column has replaced since; see
 /// [`SegmentSnapshot::rewritten`](lance_index_plan::snapshot::SegmentSnapshot::rewritten).
 ///
-/// Reads the commits since the newest segment was built, and, where a fragment isn't younger than
-/// all segments, the manifests that they were built at.
+/// Reads the commits that made the uncovered fragments, and, where these were compacted or are
+/// older than a segment, the manifests that segments were built at.
 pub(crate) async fn rewritten(
     table: &TableVersion,
     field_id: i32,
@@ -98,70 +98,71 @@ pub(crate) async fn rewritten(
         .iter()
         .filter_map(|segment| segment.fragment_bitmap.as_ref())
         .fold(RoaringBitmap::new(), |all, declared| all | declared);
-    let uncovered: Vec<&Fragment> = table
-        .dataset
-        .fragments()
-        .iter()
-        .filter(|fragment| !covered.contains(fragment.id as u32))
-        .collect();
+    let (covered, uncovered): (Vec<&Fragment>, Vec<&Fragment>) =
+        table.dataset.fragments().iter().partition(|f| covered.contains(f.id as u32));
     // Lance withdraws a rewritten fragment from the segments that cover it, but for nested columns.
     let nested = fields::is_nested(table.dataset.schema(), field_id);
-    let doubtful: Vec<&Fragment> = table
-        .dataset
-        .fragments()
-        .iter()
-        .filter(|fragment| nested && covered.contains(fragment.id as u32))
-        .filter(|fragment| !fields::as_first_written(fragment))
-        .collect();
+    let doubtful: Vec<&Fragment> =
+        covered.into_iter().filter(|f| nested && !fields::as_first_written(f)).collect();
     let versions: BTreeSet<u64> = segments.iter().map(|segment| segment.dataset_version).collect();
-    let (Some(newest), false) =
-        (versions.last().copied(), uncovered.is_empty() && doubtful.is_empty())
-    else {
+    let (Some(oldest), Some(newest)) = (versions.first().copied(), versions.last().copied()) else {
+        return Ok(Vec::new());
+    };
+    if uncovered.is_empty() && doubtful.is_empty() {
         return Ok(vec![RoaringBitmap::new(); segments.len()]);
-    };
+    }
 
-    let at_newest = table.if_still_there(newest).await?;
-    let youngest_then = at_newest.as_ref().map(|then| then.dataset.manifest().max_fragment_id);
-    let younger = |fragment: &&Fragment| {
-        youngest_then.is_some_and(|youngest| Some(fragment.id as u32) > youngest)
+    let makers = Makers::read(table, oldest, uncovered.iter().copied()).await;
+    let is_new = |fragment: &&Fragment| {
+        makers.of(fragment).is_some_and(|made| made.version > newest && made.from.is_empty())
     };
-    let all_younger = uncovered.iter().all(younger) && doubtful.is_empty();
-    let since = if all_younger { newest } else { versions.first().copied().unwrap_or(newest) };
-    let originals = OriginalFiles::read(table, since).await;
-    let read = if all_younger { BTreeSet::new() } else { versions };
-    let history: BTreeMap<u64, BTreeMap<u32, Arc<str>>> = at_versions(table, read)
-        .await?
-        .iter()
-        .map(|then| (then.number(), files_by_fragment(then, field_id)))
-        .collect();
+    let history: BTreeMap<u64, BTreeMap<u32, Arc<str>>> =
+        if doubtful.is_empty() && uncovered.iter().all(is_new) {
+            BTreeMap::new()
+        } else {
+            let then = at_versions(table, versions).await?;
+            then.iter().map(|then| (then.number(), files_by_fragment(then, field_id))).collect()
+        };
 
     let ids = fields::related_ids(table.dataset.schema(), field_id);
     let found = segments.iter().map(|segment| {
-        let version = segment.dataset_version;
-        let declared = segment.fragment_bitmap.as_ref();
-        let past = |fragment: &&Fragment| {
-            let id = fragment.id as u32;
-            let files_now = fields::files_of(fragment, &ids);
-            let files_then = history.get(&version).and_then(|then| then.get(&id));
-            let since = if younger(fragment) { newest } else { version };
-            let past = FragmentPast {
-                files_now: &files_now,
-                files_then: files_then.map(AsRef::as_ref),
-                original: originals.are_all_of(&files_now, since),
-                as_first_written: fields::as_first_written(fragment),
-                youngest: declared.and_then(RoaringBitmap::max).is_none_or(|newest| id > newest),
-            };
-            (past.may_be_rewritten(), files_then.is_some())
-        };
-        let rewritten = uncovered.iter().filter(|fragment| past(fragment).0);
+        let then = history.get(&segment.dataset_version);
+        let rewritten = uncovered.iter().filter(|fragment| {
+            past(fragment, segment.dataset_version, then, &makers, &ids).may_be_rewritten()
+        });
         // One that it covers is taken as Lance takes it, unless its files are known to differ.
         let outdated = doubtful.iter().filter(|fragment| {
-            declared.is_some_and(|declared| declared.contains(fragment.id as u32))
-                && past(fragment) == (true, true)
+            let id = fragment.id as u32;
+            let declares = segment.fragment_bitmap.as_ref().is_some_and(|set| set.contains(id));
+            let before = then.and_then(|then| then.get(&id));
+            declares && before.is_some_and(|before| *before != fields::files_of(fragment, &ids))
         });
         rewritten.chain(outdated).map(|fragment| fragment.id as u32).collect()
     });
     Ok(found.collect())
+}
+
+/// What is known of the fragment, for a segment that was built at `version`, when fragments had
+/// the files `then`.
+fn past(
+    fragment: &Fragment,
+    version: u64,
+    then: Option<&BTreeMap<u32, Arc<str>>>,
+    makers: &Makers,
+    ids: &BTreeSet<i32>,
+) -> FragmentPast {
+    let origin = if let Some(files) = then.and_then(|then| then.get(&(fragment.id as u32))) {
+        Origin::Known(files.clone())
+    } else if let Some(made) = makers.of(fragment) {
+        let from = made.from.iter().filter(|_| made.version > version);
+        Origin::Made {
+            files: fields::files_of(&made.fragment, ids),
+            from: from.map(|old| past(old, version, then, makers, ids)).collect(),
+        }
+    } else {
+        Origin::Unknown
+    };
+    FragmentPast { files: fields::files_of(fragment, ids), origin }
 }
 
 /// The files that hold the field's values, by fragment.

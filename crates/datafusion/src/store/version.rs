@@ -1,18 +1,34 @@
 //! A table at one version.
 
-use lance::Dataset;
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError},
+};
 
+use lance::Dataset;
+use roaring::RoaringBitmap;
+
+use super::history::{self, Made};
 use crate::error::{Error, Result};
 
 /// A table at one version, opened.
 #[derive(Debug, Clone)]
 pub(crate) struct TableVersion {
     pub(super) dataset: Dataset,
+    commits: Commits,
 }
+
+/// The fragments that commits made, by version: read once for a statement.
+type Commits = Arc<Mutex<HashMap<u64, Arc<Vec<Made>>>>>;
 
 impl TableVersion {
     pub(crate) fn new(dataset: Dataset) -> Self {
-        Self { dataset }
+        Self { dataset, commits: Commits::default() }
+    }
+
+    /// The same table at another version.
+    fn with(&self, dataset: Dataset) -> Self {
+        Self { dataset, commits: self.commits.clone() }
     }
 
     pub(crate) fn into_dataset(self) -> Dataset {
@@ -29,6 +45,11 @@ impl TableVersion {
         self.dataset.uri()
     }
 
+    /// The live fragments.
+    pub(crate) fn fragments(&self) -> RoaringBitmap {
+        self.dataset.fragment_bitmap().as_ref().clone()
+    }
+
     /// Whether rows keep their ids when they are updated or compacted.
     pub(crate) fn stable_row_ids(&self) -> bool {
         self.dataset.manifest().uses_stable_row_ids()
@@ -39,7 +60,7 @@ impl TableVersion {
         let mut latest = self.dataset.clone();
         let opened = latest.checkout_latest().await;
         opened.map_err(|error| Error::failed("opening the latest version of the table", error))?;
-        Ok(Self::new(latest))
+        Ok(self.with(latest))
     }
 
     /// The table at the given version of its branch.
@@ -58,7 +79,7 @@ impl TableVersion {
             return Ok(Some(self.clone()));
         }
         match self.dataset.checkout_version(version).await {
-            Ok(dataset) => Ok(Some(Self::new(dataset))),
+            Ok(dataset) => Ok(Some(self.with(dataset))),
             Err(
                 lance::Error::DatasetNotFound { .. }
                 | lance::Error::NotFound { .. }
@@ -68,5 +89,17 @@ impl TableVersion {
                 Err(Error::failed(format!("opening version {version} of the table"), error))
             }
         }
+    }
+
+    /// The fragments that the commit of that version made; `None` if it can't be read.
+    pub(super) async fn fragments_made(&self, version: u64) -> Option<Arc<Vec<Made>>> {
+        let commits = || self.commits.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(made) = commits().get(&version) {
+            return Some(made.clone());
+        }
+        let transaction = self.dataset.read_transaction_by_version(version).await.ok()??;
+        let made = Arc::new(history::made(version, &transaction.operation));
+        commits().insert(version, made.clone());
+        Some(made)
     }
 }

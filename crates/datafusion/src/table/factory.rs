@@ -85,6 +85,9 @@ impl TableProviderFactory for LanceTableFactory {
         _state: &dyn Session,
         command: &CreateExternalTable,
     ) -> Result<Arc<dyn TableProvider>> {
+        if command.location.trim().is_empty() {
+            return plan_err!("a Lance table needs a LOCATION");
+        }
         if !command.table_partition_cols.is_empty() {
             return plan_err!("a Lance table takes no PARTITIONED BY");
         }

@@ -3,11 +3,15 @@
 
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, Int64Array, RecordBatchIterator, StringArray};
-use lance::dataset::{
-    CommitBuilder,
-    transaction::{Operation, Transaction},
+use arrow::array::{ArrayRef, Int64Array, RecordBatch, RecordBatchIterator, StringArray};
+use lance::{
+    Dataset,
+    dataset::{
+        CommitBuilder,
+        transaction::{Operation, Transaction},
+    },
 };
+use lance_table::format::Fragment;
 
 use crate::support::{Table, half_and_half, letters, nullable};
 
@@ -129,7 +133,11 @@ pub async fn rewrite_in_place(
     let batch = nullable(columns);
     let reader = RecordBatchIterator::new([Ok(batch.clone())], batch.schema());
     let mut fragment = dataset.get_fragment(fragment).unwrap();
-    let (fragment, fields_modified) = fragment.update_columns(reader, "id", "id").await.unwrap();
+    let (fragment, fields) = fragment.update_columns(reader, "id", "id").await.unwrap();
+    commit_rewrite(dataset, fragment, fields).await;
+}
+
+async fn commit_rewrite(dataset: Dataset, fragment: Fragment, fields_modified: Vec<u32>) {
     let operation = Operation::Update {
         removed_fragment_ids: vec![],
         updated_fragments: vec![fragment],
@@ -260,5 +268,83 @@ async fn deferred_compaction() {
         let version = table.version().await;
         refresh(&table).await;
         assert_eq!(table.version().await, version, "{method}");
+    }
+}
+
+/// Compaction rewrites the addresses in a whole segment, those of rows that it no longer covers
+/// included, so that they point into the fragment that these rows are in now.
+#[tokio::test]
+async fn in_place_rewrite_then_compaction_of_covered_and_uncovered_fragments() {
+    for stable_row_ids in [true, false] {
+        for (method, column, is_a) in INDEXES {
+            if method == "label_list" {
+                continue;
+            }
+            let fragments: Vec<_> =
+                (0..4).map(|at| letters(at * 50..at * 50 + 50, |_| "A")).collect();
+            let table = Table::new(&fragments, stable_row_ids).await;
+            create(&table, method, column).await;
+            let value = if column == "txt" { "Bpple common" } else { "B" };
+            rewrite_in_place(&table, 2, column, 100..125, value).await;
+            rewrite_in_place(&table, 3, column, 150..175, value).await;
+            table.compact().await;
+            assert_eq!(table.same_rows(is_a).await, 150, "{method} before");
+            refresh(&table).await;
+            assert_eq!(table.oracle("i", is_a).await, 150, "{method}");
+            assert_eq!(refresh(&table).await, 0, "{method}");
+        }
+    }
+}
+
+/// All columns of a fragment are rewritten, which leaves it looking as if it were new, and cleanup
+/// removes the version that would tell.
+#[tokio::test]
+async fn in_place_rewrite_of_all_there_is_then_cleanup() {
+    for method in ["btree", "bitmap", "zonemap"] {
+        let column = |letter: &'static str| {
+            let letters = std::iter::repeat_n(Some(letter), 50);
+            nullable(vec![("cat", Arc::new(StringArray::from_iter(letters)) as ArrayRef)])
+        };
+        let table = Table::new(&[column("A"), column("A")], false).await;
+        create(&table, method, "cat").await;
+        let dataset = table.open().await;
+        let addresses = (0..50u64).map(|offset| (1 << 32) + offset);
+        let columns: Vec<(&str, ArrayRef)> = vec![
+            ("_rowaddr", Arc::new(arrow::array::UInt64Array::from_iter_values(addresses))),
+            ("cat", column("B").column(0).clone()),
+        ];
+        let batch = RecordBatch::try_from_iter(columns).unwrap();
+        let reader = RecordBatchIterator::new([Ok(batch.clone())], batch.schema());
+        let mut fragment = dataset.get_fragment(1).unwrap();
+        let (fragment, fields) =
+            fragment.update_columns(reader, "_rowaddr", "_rowaddr").await.unwrap();
+        commit_rewrite(dataset, fragment, fields).await;
+        let mut dataset = table.open().await;
+        dataset.cleanup_old_versions(chrono::TimeDelta::zero(), None, None).await.unwrap();
+        dataset.checkout_latest().await.unwrap();
+        assert_eq!(table.same_rows("cat = 'A'").await, 50, "{method} before");
+        refresh(&table).await;
+        assert_eq!(table.oracle("i", "cat = 'A'").await, 50, "{method}");
+        assert_eq!(table.oracle("i", "cat = 'B'").await, 50, "{method}");
+        assert_eq!(refresh(&table).await, 0, "{method}");
+    }
+}
+
+/// After a cleanup, what was appended since the oldest version that is left costs what it costs.
+#[tokio::test]
+async fn cleanup_alone_causes_no_rewrite_of_what_is_appended_after_it() {
+    for stable_row_ids in [true, false] {
+        for (method, column, is_a) in INDEXES {
+            let table = Table::new(&[half_and_half()], stable_row_ids).await;
+            create(&table, method, column).await;
+            table.append(letters(100..110, |_| "A")).await;
+            refresh(&table).await;
+            let dataset = table.open().await;
+            dataset.cleanup_old_versions(chrono::TimeDelta::zero(), None, None).await.unwrap();
+            table.append(letters(110..120, |_| "A")).await;
+            table.append(letters(120..130, |_| "A")).await;
+            assert_eq!(refresh(&table).await, 0, "{method}");
+            assert_eq!(table.oracle("i", is_a).await, 80, "{method}");
+        }
     }
 }
