@@ -114,12 +114,21 @@ impl FragmentPast {
     /// declares, proves nothing: the output of compaction looks so, and so does a fragment all of
     /// whose columns were rewritten.
     pub fn may_be_rewritten(&self) -> bool {
+        self.is_rewritten_if(true)
+    }
+
+    /// Whether it is known that the segment holds such postings.
+    pub fn is_known_rewritten(&self) -> bool {
+        self.is_rewritten_if(false)
+    }
+
+    fn is_rewritten_if(&self, unknown: bool) -> bool {
         match &self.origin {
             Origin::Known(then) => *then != self.files,
             Origin::Made { files, from } => {
-                *files != self.files || from.iter().any(Self::may_be_rewritten)
+                *files != self.files || from.iter().any(|old| old.is_rewritten_if(unknown))
             }
-            Origin::Unknown => true,
+            Origin::Unknown => unknown,
         }
     }
 }
@@ -224,6 +233,8 @@ mod tests {
         assert!(!past("a", Origin::Known("a".into())).may_be_rewritten());
         assert!(past("b", Origin::Known("a".into())).may_be_rewritten());
         assert!(past("a", Origin::Unknown).may_be_rewritten());
+        assert!(!past("a", Origin::Unknown).is_known_rewritten());
+        assert!(past("b", Origin::Known("a".into())).is_known_rewritten());
         let made = |files: &str, from| Origin::Made { files: files.into(), from };
         assert!(!past("a", made("a", vec![])).may_be_rewritten());
         assert!(past("b", made("a", vec![])).may_be_rewritten());

@@ -10,7 +10,7 @@ use datafusion::{
 use lance::datatypes::{Field, Schema, format_field_path};
 use lance_index_plan::snapshot::IndexedField;
 use lance_index_sql::SyntaxError;
-use lance_table::format::{Fragment, overlay::TOMBSTONE_FIELD_ID};
+use lance_table::format::Fragment;
 
 use super::version::TableVersion;
 use crate::{error::Result, names::pick};
@@ -91,13 +91,4 @@ pub(crate) fn files_of(fragment: &Fragment, ids: &BTreeSet<i32>) -> Arc<str> {
     let files = data.chain(overlays).filter(|file| file.fields.iter().any(|id| ids.contains(id)));
     let paths: Vec<&str> = files.map(|file| file.path.as_str()).collect();
     paths.join("\n").into()
-}
-
-/// Whether all columns of the fragment are where its first write put them: in one data file, with
-/// no field tombstone and no overlay.
-pub(crate) fn as_first_written(fragment: &Fragment) -> bool {
-    match fragment.files.as_slice() {
-        [file] => fragment.overlays.is_empty() && !file.fields.contains(&TOMBSTONE_FIELD_ID),
-        _ => false,
-    }
 }

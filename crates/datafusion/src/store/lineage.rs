@@ -100,19 +100,28 @@ pub(crate) async fn rewritten(
         .fold(RoaringBitmap::new(), |all, declared| all | declared);
     let (covered, uncovered): (Vec<&Fragment>, Vec<&Fragment>) =
         table.dataset.fragments().iter().partition(|f| covered.contains(f.id as u32));
-    // Lance withdraws a rewritten fragment from the segments that cover it, but for nested columns.
-    let nested = fields::is_nested(table.dataset.schema(), field_id);
-    let doubtful: Vec<&Fragment> =
-        covered.into_iter().filter(|f| nested && !fields::as_first_written(f)).collect();
     let versions: BTreeSet<u64> = segments.iter().map(|segment| segment.dataset_version).collect();
     let (Some(oldest), Some(newest)) = (versions.first().copied(), versions.last().copied()) else {
         return Ok(Vec::new());
+    };
+    // Lance withdraws a rewritten fragment from the segments that cover it, but for nested columns.
+    let doubtful = match fields::is_nested(table.dataset.schema(), field_id) {
+        true => covered,
+        false => Vec::new(),
     };
     if uncovered.is_empty() && doubtful.is_empty() {
         return Ok(vec![RoaringBitmap::new(); segments.len()]);
     }
 
-    let makers = Makers::read(table, oldest, uncovered.iter().copied()).await;
+    let at_newest = match doubtful.is_empty() {
+        true => None,
+        false => table.if_still_there(newest).await?,
+    };
+    let was_there = |fragment: &&&Fragment| {
+        at_newest.as_ref().is_some_and(|then| then.fragments().contains(fragment.id as u32))
+    };
+    let unknown = uncovered.iter().chain(doubtful.iter().filter(|f| !was_there(f)));
+    let makers = Makers::read(table, oldest, unknown.copied()).await;
     let is_new = |fragment: &&Fragment| {
         makers.of(fragment).is_some_and(|made| made.version > newest && made.from.is_empty())
     };
@@ -126,17 +135,16 @@ pub(crate) async fn rewritten(
 
     let ids = fields::related_ids(table.dataset.schema(), field_id);
     let found = segments.iter().map(|segment| {
-        let then = history.get(&segment.dataset_version);
-        let rewritten = uncovered.iter().filter(|fragment| {
-            past(fragment, segment.dataset_version, then, &makers, &ids).may_be_rewritten()
-        });
-        // One that it covers is taken as Lance takes it, unless its files are known to differ.
-        let outdated = doubtful.iter().filter(|fragment| {
-            let id = fragment.id as u32;
-            let declares = segment.fragment_bitmap.as_ref().is_some_and(|set| set.contains(id));
-            let before = then.and_then(|then| then.get(&id));
-            declares && before.is_some_and(|before| *before != fields::files_of(fragment, &ids))
-        });
+        let version = segment.dataset_version;
+        let past =
+            |fragment: &&&Fragment| past(fragment, version, history.get(&version), &makers, &ids);
+        let rewritten = uncovered.iter().filter(|fragment| past(fragment).may_be_rewritten());
+        // One that it covers is taken as Lance takes it, unless more is known.
+        let declares = |fragment: &&&Fragment| {
+            let declared = segment.fragment_bitmap.as_ref();
+            declared.is_some_and(|declared| declared.contains(fragment.id as u32))
+        };
+        let outdated = doubtful.iter().filter(declares).filter(|f| past(f).is_known_rewritten());
         rewritten.chain(outdated).map(|fragment| fragment.id as u32).collect()
     });
     Ok(found.collect())
