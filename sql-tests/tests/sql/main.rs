@@ -54,7 +54,7 @@ fn main() -> Result<ExitCode> {
 }
 
 fn root(directory: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join(directory)
+    Path::new(&std::env::var("CARGO_MANIFEST_DIR").unwrap()).join(directory)
 }
 
 /// Every `group/name.extension` in the directory, as `group/name`.

@@ -72,7 +72,9 @@ impl Table {
     /// A copy of a table that is kept with the tests.
     pub async fn fixture(name: &str) -> Self {
         let dir = TempDir::new().unwrap();
-        let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name);
+        let from = Path::new(&std::env::var("CARGO_MANIFEST_DIR").unwrap())
+            .join("tests/fixtures")
+            .join(name);
         let to = dir.path().join("t");
         copy(&from, &to);
         Self::register(to.to_str().unwrap().to_string(), Some(dir), config()).await
