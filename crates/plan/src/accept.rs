@@ -263,9 +263,9 @@ fn acceptance(case: &Case<'_>) -> Acceptance {
 fn kept<'a>(case: &Case<'a>) -> impl Iterator<Item = &'a SegmentSnapshot> + use<'a> {
     let (plan, live) = (case.plan, case.live.clone());
     case.now.segments().iter().filter(move |segment| {
-        let declared = segment.declared.as_ref();
-        let retired = declared.is_some_and(|declared| declared.is_disjoint(&live));
-        plan.action == Action::Refresh && !plan.supersedes(segment.uuid) && !retired
+        plan.action == Action::Refresh
+            && !plan.supersedes(segment.uuid)
+            && !segment.is_retired(&live)
     })
 }
 
@@ -291,11 +291,7 @@ fn check_index(case: &Case<'_>) -> Vec<Rejection> {
 
 fn check_field(case: &Case<'_>) -> Vec<Rejection> {
     let planned = &case.plan.definition.field;
-    let unchanged = case
-        .now
-        .field
-        .as_ref()
-        .is_some_and(|now| now.id == planned.id && now.data_type == planned.data_type);
+    let unchanged = case.now.field.as_ref().is_some_and(|now| now.is_same(planned));
     let meant = case.outcomes.iter().all(|outcome| outcome.field_id == planned.id);
     if unchanged && meant { vec![] } else { vec![Rejection::FieldChanged] }
 }

@@ -27,11 +27,7 @@ pub fn established(
     accepted: &Acceptance,
     after: &IndexSnapshot,
 ) -> Option<Established> {
-    let planned = &plan.definition.field;
-    after
-        .field
-        .as_ref()
-        .filter(|field| field.id == planned.id && field.data_type == planned.data_type)?;
+    after.field.as_ref().filter(|field| field.is_same(&plan.definition.field))?;
     let live = after.live();
     let mut covered = RoaringBitmap::new();
     for (uuid, declared) in &accepted.added {

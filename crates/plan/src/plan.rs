@@ -182,9 +182,7 @@ pub fn plan_refresh(
     };
     let live = snapshot.live();
     let retired = index.segments.iter().filter(|segment| {
-        let declared = segment.declared.as_ref();
-        declared.is_some_and(|declared| declared.is_disjoint(&live))
-            && !superseded.iter().any(|other| other.uuid == segment.uuid)
+        segment.is_retired(&live) && !superseded.iter().any(|other| other.uuid == segment.uuid)
     });
     Ok(MaintenancePlan {
         read_version: snapshot.version,

@@ -120,6 +120,21 @@ pub struct SegmentSnapshot {
     pub rewritten: RoaringBitmap,
 }
 
+impl IndexedField {
+    /// Whether it is the same field, with values of the same type; it may have been renamed.
+    pub fn is_same(&self, other: &Self) -> bool {
+        self.id == other.id && self.data_type == other.data_type
+    }
+}
+
+impl SegmentSnapshot {
+    /// Whether none of the fragments that it declares is live any more. One that declares nothing
+    /// may hold any row, and isn't retired.
+    pub fn is_retired(&self, live: &RoaringBitmap) -> bool {
+        self.declared.as_ref().is_some_and(|declared| declared.is_disjoint(live))
+    }
+}
+
 impl IndexSnapshot {
     /// The ids of the live fragments.
     pub fn live(&self) -> RoaringBitmap {

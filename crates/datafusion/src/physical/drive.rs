@@ -67,7 +67,7 @@ impl Driver {
     /// Carries out the plan, and as many new ones as conflicts ask for, up to `commit_retries`.
     ///
     /// # Errors
-    /// Nothing was committed, but for [`ErrorKind::OutcomeUnknown`].
+    /// Nothing was committed, but for [`ErrorKind::Committed`] and [`ErrorKind::OutcomeUnknown`].
     pub(crate) async fn run(mut self) -> Result<MaintenanceReport> {
         let mut built = Vec::new();
         let done = self.run_plans(&mut built).await;
@@ -77,29 +77,21 @@ impl Driver {
     }
 
     async fn run_plans(&mut self, built: &mut Vec<Built>) -> Result<MaintenanceReport> {
-        if self.plan.is_empty() && built.is_empty() {
-            return self.nothing_done().await;
+        if !self.plan.is_empty() && self.is_out_of_date().await? {
+            self.plan_anew(built, &[], None).await?;
         }
         let mut conflicts = self.conflicts();
-        if self.is_out_of_date().await? {
-            self.plan_anew(built, &[], None).await?;
-            if self.plan.is_empty() {
-                return self.nothing_done().await;
-            }
-        }
-        loop {
+        while !(self.plan.is_empty() && built.is_empty()) {
             self.build(built).await?;
-            let progress = self.publish(built, &mut conflicts).await?;
-            let (holds, format) = match progress {
+            match self.publish(built, &mut conflicts).await? {
                 Progress::Done(report) => return Ok(report),
-                Progress::PlanAnew { holds, format } => (holds, format),
-            };
-            conflicts.next(&self.plan.definition.name).await?;
-            self.plan_anew(built, &holds, format.as_deref()).await?;
-            if self.plan.is_empty() && built.is_empty() {
-                return self.nothing_done().await;
+                Progress::PlanAnew { holds, format } => {
+                    conflicts.next(&self.plan.definition.name).await?;
+                    self.plan_anew(built, &holds, format.as_deref()).await?;
+                }
             }
         }
+        self.nothing_done().await
     }
 
     /// Whether what was to be read is gone by now: other indexes of the statement come first, and
@@ -191,7 +183,7 @@ impl Driver {
         loop {
             let latest = self.target.table().latest().await?;
             let now = planning::snapshot(&self.plan, &latest).await?;
-            let events = history::events(&latest, version, name).await?;
+            let events = history::events(&latest, version, name).await;
             let outcomes: Vec<_> = built.iter().map(|built| built.outcome.clone()).collect();
             let accepted = match accept(&self.plan, &outcomes, &now, events.as_deref()) {
                 Ok(accepted) => accepted,
@@ -265,7 +257,7 @@ impl Driver {
         let name = &definition.name;
         let (mut plan, now) = match self.plan.action {
             Action::Refresh => {
-                let events = history::events(&latest, self.plan.read_version, name).await?;
+                let events = history::events(&latest, self.plan.read_version, name).await;
                 let (plan, now) =
                     planning::refresh(&latest, name, format, self.parallelism).await?;
                 if !is_same_index(&self.plan.segments, events.as_deref(), &plan.segments) {

@@ -1,19 +1,17 @@
 //! What was committed to a table between two versions.
 
-use futures::StreamExt;
-use lance::dataset::transaction::Operation;
-use lance_index_plan::history::IndexEvent;
-use uuid::Uuid;
-
 use std::{
     collections::{HashMap, HashSet},
     sync::Arc,
 };
 
+use futures::StreamExt;
+use lance::dataset::transaction::Operation;
+use lance_index_plan::history::IndexEvent;
 use lance_table::format::{Fragment, IndexMetadata};
+use uuid::Uuid;
 
 use super::version::TableVersion;
-use crate::error::Result;
 
 /// Commits that are read at the most to find out how fragments were made.
 const MOST_COMMITS: u64 = 10_000;
@@ -21,19 +19,16 @@ const MOST_COMMITS: u64 = 10_000;
 /// Commits that are read at the same time.
 const CONCURRENT_READS: usize = 16;
 
-/// What the versions after `since`, up to `table`'s, did to the segments of
-/// the index. `None` if any of that can't be read.
+/// What the versions after `since`, up to `table`'s, did to the segments of the index. `None` if
+/// any of that can't be read: cleanup may have removed the version or its transaction.
 pub(crate) async fn events(
     table: &TableVersion,
     since: u64,
     name: &str,
-) -> Result<Option<Vec<IndexEvent>>> {
+) -> Option<Vec<IndexEvent>> {
     let mut events = Vec::new();
     for version in since + 1..=table.number() {
-        // Cleanup may have removed the version or its transaction: that is no failure.
-        let Ok(Some(transaction)) = table.dataset.read_transaction_by_version(version).await else {
-            return Ok(None);
-        };
+        let transaction = table.commit(version).await?;
         let mut event = IndexEvent {
             version,
             removed: Vec::new(),
@@ -59,7 +54,7 @@ pub(crate) async fn events(
         }
         events.push(event);
     }
-    Ok(Some(events))
+    Some(events)
 }
 
 /// The version after `since` whose commit carries the job id, up to `table`'s.
@@ -73,15 +68,15 @@ pub(crate) async fn version_of_job(
 ) -> Result<Option<u64>, ()> {
     let mut unread = false;
     for version in since + 1..=table.number() {
-        match table.dataset.read_transaction_by_version(version).await {
-            Ok(Some(transaction)) => {
+        match table.commit(version).await {
+            Some(transaction) => {
                 let properties = transaction.transaction_properties.as_ref();
                 let found = properties.and_then(|properties| properties.get(key));
                 if found.is_some_and(|found| *found == job.to_string()) {
                     return Ok(Some(version));
                 }
             }
-            _ => unread = true,
+            None => unread = true,
         }
     }
     if unread { Err(()) } else { Ok(None) }
@@ -110,30 +105,22 @@ impl Makers {
         since: u64,
         fragments: impl IntoIterator<Item = &'a Fragment>,
     ) -> Self {
-        let mut wanted = HashSet::new();
-        let mut unfound = 0usize;
-        let want = |fragment: &Fragment, wanted: &mut HashSet<String>| {
-            wanted.extend(fragment.files.iter().map(|file| file.path.clone()));
-        };
-        for fragment in fragments {
-            want(fragment, &mut wanted);
-            unfound += 1;
-        }
+        let mut wanted = Wanted::default();
+        fragments.into_iter().for_each(|fragment| wanted.add(fragment));
         let mut makers = Self::default();
         let latest = table.number();
         let oldest = since.max(latest.saturating_sub(MOST_COMMITS));
+        let versions = (oldest + 1..=latest).rev();
         let reading: Vec<_> =
-            (oldest + 1..=latest).rev().map(|version| table.fragments_made(version)).collect();
+            versions.map(async |version| (version, table.commit(version).await)).collect();
         let mut reading = futures::stream::iter(reading).buffered(CONCURRENT_READS);
-        while unfound > 0 {
-            let Some(Some(commit)) = reading.next().await else { break };
-            for made in commit.iter() {
-                let files = made.fragment.files.iter();
-                if files.clone().any(|file| wanted.contains(&file.path)) {
-                    unfound -= 1;
-                    made.from.iter().for_each(|old| want(old, &mut wanted));
-                    unfound += made.from.len();
-                    let made = Arc::new(made.clone());
+        while !wanted.unfound.is_empty() {
+            let Some((version, Some(commit))) = reading.next().await else { break };
+            for made in made(version, &commit.operation) {
+                if wanted.take(&made.fragment) {
+                    made.from.iter().for_each(|old| wanted.add(old));
+                    let made = Arc::new(made);
+                    let files = made.fragment.files.iter();
                     makers.0.extend(files.map(|file| (file.path.clone(), made.clone())));
                 }
             }
@@ -147,8 +134,36 @@ impl Makers {
     }
 }
 
+/// Fragments that are looked for, each by any of its data files.
+#[derive(Debug, Default)]
+struct Wanted {
+    /// The number of the fragment that the file is of.
+    files: HashMap<String, usize>,
+    unfound: HashSet<usize>,
+}
+
+impl Wanted {
+    /// Looks for the fragment, unless it is looked for already: all outputs of one compaction are
+    /// made from the same fragments.
+    fn add(&mut self, fragment: &Fragment) {
+        if fragment.files.iter().any(|file| self.files.contains_key(&file.path)) {
+            return;
+        }
+        let number = self.files.len();
+        self.files.extend(fragment.files.iter().map(|file| (file.path.clone(), number)));
+        self.unfound.insert(number);
+    }
+
+    /// Whether this is one that is looked for and wasn't found yet: a file may be in the commits
+    /// of several fragments, and the latest counts.
+    fn take(&mut self, fragment: &Fragment) -> bool {
+        let number = fragment.files.iter().find_map(|file| self.files.get(&file.path));
+        number.is_some_and(|number| self.unfound.remove(number))
+    }
+}
+
 /// The fragments that an operation made.
-pub(super) fn made(version: u64, operation: &Operation) -> Vec<Made> {
+fn made(version: u64, operation: &Operation) -> Vec<Made> {
     let made = |from: &[Fragment], new: &[Fragment]| -> Vec<Made> {
         let made = new.iter().map(|fragment| Made {
             version,
@@ -167,5 +182,35 @@ pub(super) fn made(version: u64, operation: &Operation) -> Vec<Made> {
             .flat_map(|group| made(&group.old_fragments, &group.new_fragments))
             .collect(),
         _ => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use lance_table::format::DataFile;
+
+    use super::*;
+
+    fn fragment(id: u64, files: &[&str]) -> Fragment {
+        let mut fragment = Fragment::new(id);
+        let file = |path: &&str| DataFile::new_legacy_from_fields(*path, vec![0], None);
+        fragment.files = files.iter().map(file).collect();
+        fragment
+    }
+
+    /// Commits may name a file again, such as an overwrite that keeps fragments, and compaction
+    /// has all its outputs come from the same fragments.
+    #[test]
+    fn each_fragment_is_looked_for_and_found_once() {
+        let mut wanted = Wanted::default();
+        wanted.add(&fragment(1, &["a", "added"]));
+        wanted.add(&fragment(2, &["b"]));
+        wanted.add(&fragment(1, &["a"]));
+        assert_eq!(wanted.unfound.len(), 2);
+        assert!(!wanted.take(&fragment(0, &["c"])));
+        assert!(wanted.take(&fragment(0, &["a"])));
+        assert!(!wanted.take(&fragment(0, &["a"])));
+        assert!(wanted.take(&fragment(0, &["b"])));
+        assert!(wanted.unfound.is_empty());
     }
 }

@@ -75,31 +75,29 @@ async fn at_versions(table: &TableVersion, versions: BTreeSet<u64>) -> Result<Ve
     Ok(opened.into_iter().flatten().collect())
 }
 
-/// What is there in the version that `dataset` is at.
+/// What is there in that version of the table.
 pub(crate) fn source(table: &TableVersion) -> SourceVersion {
     SourceVersion {
         next_row_id: table.dataset.manifest().next_row_id,
-        fragments: table.dataset.fragment_bitmap().as_ref().clone(),
+        fragments: table.fragments(),
     }
 }
 
 /// For each segment, the live fragments for which it may hold postings of values that an in-place
 /// rewrite of the column has replaced since; see
 /// [`SegmentSnapshot::rewritten`](lance_index_plan::snapshot::SegmentSnapshot::rewritten).
+/// `uncovered` are the live fragments that no segment declares.
 ///
 /// Reads the commits that made the uncovered fragments, and, where these were compacted or are
 /// older than a segment, the manifests that segments were built at.
 pub(crate) async fn rewritten(
     table: &TableVersion,
     field_id: i32,
-    segments: &[&IndexMetadata],
+    segments: &[IndexMetadata],
+    uncovered: &RoaringBitmap,
 ) -> Result<Vec<RoaringBitmap>> {
-    let covered = segments
-        .iter()
-        .filter_map(|segment| segment.fragment_bitmap.as_ref())
-        .fold(RoaringBitmap::new(), |all, declared| all | declared);
-    let (covered, uncovered): (Vec<&Fragment>, Vec<&Fragment>) =
-        table.dataset.fragments().iter().partition(|f| covered.contains(f.id as u32));
+    let (uncovered, covered): (Vec<&Fragment>, Vec<&Fragment>) =
+        table.dataset.fragments().iter().partition(|f| uncovered.contains(f.id as u32));
     let versions: BTreeSet<u64> = segments.iter().map(|segment| segment.dataset_version).collect();
     let (Some(oldest), Some(newest)) = (versions.first().copied(), versions.last().copied()) else {
         return Ok(Vec::new());

@@ -26,7 +26,7 @@ pub(crate) struct Subject<'a> {
     pub format: Option<&'a str>,
 }
 
-/// The snapshot of one index in the version that `dataset` is at.
+/// The snapshot of one index in that version of the table.
 ///
 /// Reads manifests, and row lineage that is kept in data files; opens no index file.
 ///
@@ -55,7 +55,7 @@ pub(crate) async fn read(table: &TableVersion, subject: Subject<'_>) -> Result<I
 
     let index = match index_definition {
         Some(definition) => {
-            let segments = segments(table, &definition, metadata, stable_row_ids).await?;
+            let segments = segments(table, &definition, metadata, &uncovered).await?;
             Some(Index { definition, segments })
         }
         None => None,
@@ -156,18 +156,18 @@ async fn segments(
     table: &TableVersion,
     definition: &IndexDefinition,
     metadata: &[IndexMetadata],
-    stable_row_ids: bool,
+    uncovered: &RoaringBitmap,
 ) -> Result<Vec<SegmentSnapshot>> {
+    let stable_row_ids = table.stable_row_ids();
     let believed = IndexType::by_name(&definition.index_type)
         .is_none_or(|index_type| index_type.postings != Postings::Candidates);
     let rewritten = if believed {
-        let segments: Vec<&IndexMetadata> = metadata.iter().collect();
-        lineage::rewritten(table, definition.field.id, &segments).await?
+        lineage::rewritten(table, definition.field.id, metadata, uncovered).await?
     } else {
         vec![RoaringBitmap::new(); metadata.len()]
     };
     // As with lineage; a rewritten fragment that is covered is covered anew.
-    let new = !uncovered(table, metadata).is_empty() || rewritten.iter().any(|r| !r.is_empty());
+    let new = !uncovered.is_empty() || rewritten.iter().any(|r| !r.is_empty());
     let sources = if !new {
         BTreeMap::new()
     } else {
@@ -185,8 +185,7 @@ async fn segments(
 /// The live fragments that no segment declares.
 fn uncovered(table: &TableVersion, metadata: &[IndexMetadata]) -> RoaringBitmap {
     let declared = metadata.iter().filter_map(|segment| segment.fragment_bitmap.as_ref());
-    declared
-        .fold(table.dataset.fragment_bitmap().as_ref().clone(), |live, declared| live - declared)
+    declared.fold(table.fragments(), |live, declared| live - declared)
 }
 
 /// The live fragments; with `lineage`, where their rows come from: of those in that set all that is

@@ -5,10 +5,9 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use lance::Dataset;
+use lance::{Dataset, dataset::transaction::Transaction};
 use roaring::RoaringBitmap;
 
-use super::history::{self, Made};
 use crate::error::{Error, Result};
 
 /// A table at one version, opened.
@@ -18,8 +17,8 @@ pub(crate) struct TableVersion {
     commits: Commits,
 }
 
-/// The fragments that commits made, by version: read once for a statement.
-type Commits = Arc<Mutex<HashMap<u64, Arc<Vec<Made>>>>>;
+/// The commits that made versions, each read once for a statement.
+type Commits = Arc<Mutex<HashMap<u64, Arc<Transaction>>>>;
 
 impl TableVersion {
     pub(crate) fn new(dataset: Dataset) -> Self {
@@ -91,15 +90,14 @@ impl TableVersion {
         }
     }
 
-    /// The fragments that the commit of that version made; `None` if it can't be read.
-    pub(super) async fn fragments_made(&self, version: u64) -> Option<Arc<Vec<Made>>> {
+    /// The commit that made that version; `None` if it can't be read.
+    pub(super) async fn commit(&self, version: u64) -> Option<Arc<Transaction>> {
         let commits = || self.commits.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(made) = commits().get(&version) {
-            return Some(made.clone());
+        if let Some(commit) = commits().get(&version) {
+            return Some(commit.clone());
         }
-        let transaction = self.dataset.read_transaction_by_version(version).await.ok()??;
-        let made = Arc::new(history::made(version, &transaction.operation));
-        commits().insert(version, made.clone());
-        Some(made)
+        let commit = Arc::new(self.dataset.read_transaction_by_version(version).await.ok()??);
+        commits().insert(version, commit.clone());
+        Some(commit)
     }
 }
