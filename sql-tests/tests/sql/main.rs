@@ -53,13 +53,13 @@ fn main() -> Result<ExitCode> {
     Ok(libtest_mimic::run(&Arguments::from_args(), trials).exit_code())
 }
 
-fn root(directory: &str) -> PathBuf {
-    Path::new(&std::env::var("CARGO_MANIFEST_DIR").unwrap()).join(directory)
+fn root(directory: &str) -> Result<PathBuf> {
+    Ok(Path::new(&std::env::var("CARGO_MANIFEST_DIR")?).join(directory))
 }
 
 /// Every `group/name.extension` in the directory, as `group/name`.
 fn files(directory: &str) -> Result<Vec<PathBuf>> {
-    let directory = root(directory);
+    let directory = root(directory)?;
     let mut files = Vec::new();
     for group in fs::read_dir(&directory)? {
         for file in fs::read_dir(group?.path())? {
@@ -71,10 +71,10 @@ fn files(directory: &str) -> Result<Vec<PathBuf>> {
 }
 
 fn run_script(path: &Path) -> Result<()> {
-    let script = root("cases").join(path).with_extension("sql");
+    let script = root("cases")?.join(path).with_extension("sql");
     let source = fs::read_to_string(&script)?;
     let transcript = block_on(async move { transcript::of(&source).await })?;
-    let snapshot = root("snapshots").join(path);
+    let snapshot = root("snapshots")?.join(path);
     let mut settings = insta::Settings::new();
     settings.set_snapshot_path(snapshot.with_file_name(""));
     settings.set_input_file(script);
