@@ -40,7 +40,7 @@ pub(crate) async fn lower(
     if let Some(what) = not_yet(statement) {
         return Err(Error::not_supported(format!("{what} is not supported yet")).into());
     }
-    let target = Arc::new(target(state, statement.table()).await?);
+    let target = Arc::new(target(state, statement.table(), changes(statement)).await?);
     let target_partitions = state.config_options().execution.target_partitions;
     let lowered = match statement {
         IndexStatement::CreateIndex(create) => {
@@ -82,8 +82,23 @@ fn not_yet(statement: &IndexStatement) -> Option<&'static str> {
     }
 }
 
-/// The Lance table of that name, at its latest version.
-async fn target(state: &SessionState, name: &ObjectName) -> DataFusionResult<Target> {
+/// Whether the statement changes the table.
+fn changes(statement: &IndexStatement) -> bool {
+    !matches!(
+        statement,
+        IndexStatement::ShowIndexes(_)
+            | IndexStatement::ShowIndexSegments(_)
+            | IndexStatement::ShowCreateIndex(_)
+    )
+}
+
+/// The Lance table of that name, at its latest version; one that can be changed, if the statement
+/// does.
+async fn target(
+    state: &SessionState,
+    name: &ObjectName,
+    changes: bool,
+) -> DataFusionResult<Target> {
     let normalize = state.config_options().sql_parser.enable_ident_normalization;
     let reference = object_name_to_table_reference(name.clone(), normalize)?;
     let schema = state.schema_for_ref(reference.clone())?;
@@ -96,6 +111,9 @@ async fn target(state: &SessionState, name: &ObjectName) -> DataFusionResult<Tar
     let Some(table) = provider.downcast_ref::<LanceTable>() else {
         return Err(Error::invalid(format!("table '{name}' is not a Lance table")).into());
     };
+    if changes {
+        table.check_writable(&name.to_string())?;
+    }
     let latest = table.latest().await?;
     Ok(Target::new(name.to_string(), latest.as_ref().clone()))
 }

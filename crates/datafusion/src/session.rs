@@ -18,13 +18,13 @@ use crate::{
     lower::lower,
     planner::LanceIndexQueryPlanner,
     settings::LanceIndexSettings,
-    table::{LanceTable, LanceTableFactory},
+    table::{ChangeRule, LanceTable, LanceTableFactory},
 };
 
 /// Adds Lance tables and index maintenance to a session.
 pub trait SessionStateBuilderExt {
-    /// Adds `STORED AS LANCE`, the settings `lance_index.*`, and the execution of index
-    /// statements. The session's query planner goes on planning everything else.
+    /// Adds `STORED AS LANCE`, the settings `lance_index.*`, DELETE and UPDATE of Lance tables, and
+    /// the execution of index statements. The session's query planner goes on planning everything else.
     fn with_lance_index(self) -> Self;
 }
 
@@ -37,6 +37,7 @@ impl SessionStateBuilderExt for SessionStateBuilder {
             extensions.insert(LanceIndexSettings::default());
         }
         self.with_query_planner(Arc::new(LanceIndexQueryPlanner { previous }))
+            .with_analyzer_rule(Arc::new(ChangeRule))
             .with_table_factory("LANCE".to_string(), Arc::new(LanceTableFactory))
     }
 }

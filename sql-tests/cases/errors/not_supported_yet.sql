@@ -12,9 +12,6 @@ OPTIMIZE TABLE t WITH (target_rows_per_fragment = 100);
 VACUUM TABLE t;
 VACUUM TABLE t WITH (older_than = '7 days', delete_unverified = false);
 EXPLAIN ALTER TABLE t OPTIMIZE INDEX i;
-INSERT OVERWRITE t VALUES (2);
-DELETE FROM t WHERE id = 1;
-UPDATE t SET id = 2;
 
 -- Nothing has been done.
 SHOW INDEX SEGMENTS IN t;

@@ -1,6 +1,8 @@
 //! Execution: the only place where anything happens.
 
+pub(crate) mod change;
 pub(crate) mod commit;
+mod conflicts;
 pub(crate) mod drive;
 pub(crate) mod drop;
 pub(crate) mod outcome;

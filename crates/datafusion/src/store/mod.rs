@@ -1,6 +1,8 @@
 //! The adapter to Lance: calls it and converts what it says. Decides nothing.
 
 pub(crate) mod build;
+pub(crate) mod change;
+pub(crate) mod commit;
 pub(crate) mod definition;
 pub(crate) mod describe;
 pub(crate) mod drop;

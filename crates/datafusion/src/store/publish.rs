@@ -1,19 +1,16 @@
-//! The one commit of a statement.
+//! The one commit of a maintenance statement.
 
-use std::{collections::HashMap, sync::Arc};
-
-use lance::dataset::{
-    CommitBuilder,
-    transaction::{Operation, TransactionBuilder},
-};
+use lance::dataset::transaction::Operation;
 use lance_table::format::IndexMetadata;
 use uuid::Uuid;
 
-use super::{build::BuiltSegment, history, indexes::Indexes, version::TableVersion};
-use crate::error::{Error, ErrorKind, Result};
-
-/// The transaction property that holds the id of one attempt to publish.
-const JOB_KEY: &str = "lance_index.job";
+use super::{
+    build::BuiltSegment,
+    commit::{Committed, commit},
+    indexes::Indexes,
+    version::TableVersion,
+};
+use crate::error::Result;
 
 /// What became of an attempt to publish.
 #[derive(Debug)]
@@ -29,8 +26,9 @@ pub(crate) enum Publication {
 /// listed.
 ///
 /// # Errors
-/// [`OutcomeUnknown`](ErrorKind::OutcomeUnknown) if the commit's answer was lost and neither the
-/// history nor the list of indexes tells whether it happened; otherwise nothing was committed.
+/// [`OutcomeUnknown`](crate::error::ErrorKind::OutcomeUnknown) if the commit's answer was lost and
+/// neither the history nor the list of indexes tells whether it happened; otherwise nothing was
+/// committed.
 pub(crate) async fn publish(
     anchor: &TableVersion,
     latest: &TableVersion,
@@ -42,71 +40,22 @@ pub(crate) async fn publish(
     let indexes = Indexes::read(latest).await?;
     let named = indexes.segments(index).iter();
     let removed = named.filter(|segment| removed.contains(&segment.uuid)).cloned().collect();
-    let job = Uuid::new_v4();
     let uuids: Vec<Uuid> = added.iter().map(|segment| segment.uuid).collect();
-    let properties = HashMap::from([(JOB_KEY.to_string(), job.to_string())]);
-    let since = anchor.number();
     let operation = Operation::CreateIndex { new_indices: added, removed_indices: removed };
-    let transaction = TransactionBuilder::new(since, operation)
-        .transaction_properties(Some(Arc::new(properties)))
-        .build();
-    let sent = CommitBuilder::new(Arc::new(anchor.dataset.clone())).execute(transaction).await;
-    match sent {
-        Ok(dataset) => Ok(Publication::Done(Box::new(TableVersion::new(dataset)))),
-        Err(
-            error @ (lance::Error::RetryableCommitConflict { .. }
-            | lance::Error::CommitConflict { .. }
-            | lance::Error::TooMuchWriteContention { .. }),
-        ) => Ok(Publication::Conflict(error)),
-        Err(error @ lance::Error::IncompatibleTransaction { .. }) => Err(Error::conflict(format!(
-            "the table was overwritten or restored while the statement ran; nothing was \
-             committed: {error}"
-        ))),
-        Err(error) => settle(anchor, index, since, job, &uuids, error).await,
-    }
-}
-
-/// Finds out whether a commit that answered with an error happened all the same.
-async fn settle(
-    anchor: &TableVersion,
-    index: &str,
-    since: u64,
-    job: Uuid,
-    uuids: &[Uuid],
-    error: lance::Error,
-) -> Result<Publication> {
-    let unknown = |error: &lance::Error| {
-        Error::new(
-            ErrorKind::OutcomeUnknown,
-            format!(
-                "the commit was sent and its answer lost; SHOW INDEX SEGMENTS tells whether it \
-                 happened (job {job}): {error}"
-            ),
-        )
+    let mut unknown = match commit(anchor, operation, None).await? {
+        Committed::Done(version) => return Ok(Publication::Done(version)),
+        Committed::Conflict(error) => return Ok(Publication::Conflict(error)),
+        Committed::Unknown(unknown) => unknown,
     };
-    let Ok(latest) = anchor.latest().await else {
-        return Err(unknown(&error));
-    };
-    match history::version_of_job(&latest, since, JOB_KEY, job).await {
-        Ok(Some(version)) => {
-            let committed = latest.at(version).await;
-            let committed = committed.map_err(|error| Error::committed(version, index, &error))?;
-            Ok(Publication::Done(Box::new(committed)))
-        }
-        Ok(None) => {
-            let seen = latest.number();
-            Err(Error::failed(format!("committing (no version up to {seen} has it)"), error))
-        }
-        Err(()) => {
-            let indexes = Indexes::read(&latest).await.map_err(|_| unknown(&error))?;
-            let committed = |uuid: &Uuid| indexes.all().any(|segment| segment.uuid == *uuid);
-            if !uuids.is_empty() && uuids.iter().all(committed) {
-                Ok(Publication::Done(Box::new(latest)))
-            } else {
-                Err(unknown(&error))
-            }
+    if let Some(latest) = unknown.latest.take()
+        && let Ok(indexes) = Indexes::read(&latest).await
+    {
+        let committed = |uuid: &Uuid| indexes.all().any(|segment| segment.uuid == *uuid);
+        if !uuids.is_empty() && uuids.iter().all(committed) {
+            return Ok(Publication::Done(Box::new(latest)));
         }
     }
+    Err(unknown.into_error("SHOW INDEX SEGMENTS tells whether it happened"))
 }
 
 /// Removes the files of segments that were built and never published. One that the latest manifest

@@ -5,6 +5,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
+use arrow_schema::SchemaRef;
 use lance::{Dataset, dataset::transaction::Transaction};
 use roaring::RoaringBitmap;
 
@@ -30,6 +31,10 @@ impl TableVersion {
         Self { dataset, commits: self.commits.clone() }
     }
 
+    pub(crate) fn dataset(&self) -> &Dataset {
+        &self.dataset
+    }
+
     pub(crate) fn into_dataset(self) -> Dataset {
         self.dataset
     }
@@ -42,6 +47,11 @@ impl TableVersion {
     /// Where the table is.
     pub(crate) fn uri(&self) -> &str {
         self.dataset.uri()
+    }
+
+    /// The table's columns.
+    pub(crate) fn arrow_schema(&self) -> SchemaRef {
+        Arc::new(self.dataset.schema().into())
     }
 
     /// The live fragments.

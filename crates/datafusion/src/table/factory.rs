@@ -5,7 +5,7 @@ use arrow_schema::{DataType, Field, Schema};
 use async_trait::async_trait;
 use datafusion::{
     catalog::{Session, TableProvider, TableProviderFactory},
-    common::{Result, not_impl_err, plan_datafusion_err, plan_err},
+    common::{Result, plan_datafusion_err, plan_err},
     logical_expr::CreateExternalTable,
 };
 use lance::{
@@ -16,7 +16,7 @@ use lance::{
 
 use lance_index_sql::suggest;
 
-use super::LanceTable;
+use super::{At, LanceTable};
 
 /// `CREATE EXTERNAL TABLE t [(columns)] STORED AS LANCE LOCATION 'uri' [OPTIONS (...)]`
 ///
@@ -26,18 +26,23 @@ use super::LanceTable;
 /// |---|---|
 /// | `use_index` | `false`: scans use no scalar index |
 /// | `enable_stable_row_ids` | `true`: a new dataset gets row ids that survive updates |
+/// | `version`, `tag` | the dataset as it was then, read-only |
+/// | `branch` | the dataset as it is on that branch |
 /// | anything else | an option of Lance's object store, such as a region |
 #[derive(Debug, Default)]
 pub struct LanceTableFactory;
 
 /// The options that are not the object store's.
-const OPTIONS: [&str; 2] = ["use_index", "enable_stable_row_ids"];
+const OPTIONS: [&str; 5] = ["use_index", "enable_stable_row_ids", "version", "tag", "branch"];
 
 /// The options of `CREATE EXTERNAL TABLE`.
 #[derive(Default)]
 struct TableOptions {
     use_index: Option<bool>,
     enable_stable_row_ids: Option<bool>,
+    version: Option<u64>,
+    tag: Option<String>,
+    branch: Option<String>,
     storage: HashMap<String, String>,
 }
 
@@ -52,9 +57,14 @@ impl TableOptions {
                 "enable_stable_row_ids" => {
                     parsed.enable_stable_row_ids = Some(boolean(&key, value)?);
                 }
-                "version" | "tag" | "branch" => {
-                    return not_impl_err!("opening a Lance table at a {key} is not supported yet");
+                "version" => {
+                    let version = value.parse().map_err(|_| {
+                        plan_datafusion_err!("option 'version' takes a number, not '{value}'")
+                    })?;
+                    parsed.version = Some(version);
                 }
+                "tag" => parsed.tag = Some(value.clone()),
+                "branch" => parsed.branch = Some(value.clone()),
                 _ if !location.contains("://") => {
                     return plan_err!(
                         "there is no option '{key}'; a local Lance table takes {}",
@@ -70,6 +80,19 @@ impl TableOptions {
             }
         }
         Ok(parsed)
+    }
+}
+
+impl TableOptions {
+    fn at(&self) -> Result<At> {
+        match (self.version, self.tag.clone(), self.branch.clone()) {
+            (None, None, None) => Ok(At::Latest),
+            (Some(version), None, None) => Ok(At::Version(version)),
+            (None, Some(tag), None) => Ok(At::Tag(tag)),
+            (None, None, Some(branch)) => Ok(At::Branch(branch)),
+            (Some(version), None, Some(branch)) => Ok(At::BranchVersion(branch, version)),
+            (_, Some(_), _) => plan_err!("option 'tag' excludes 'version' and 'branch'"),
+        }
     }
 }
 
@@ -95,15 +118,21 @@ impl TableProviderFactory for LanceTableFactory {
             return plan_err!("a Lance table takes no WITH ORDER");
         }
         let options = TableOptions::try_new(&command.location, &command.options)?;
-        let schema = command.schema.as_arrow();
+        let (schema, at) = (command.schema.as_arrow(), options.at()?);
         let table = if !schema.fields().is_empty() {
+            if at != At::Latest {
+                return plan_err!(
+                    "options 'version', 'tag' and 'branch' are for a table that exists; leave out \
+                     the columns"
+                );
+            }
             LanceTable::new(create(&command.location, schema, &options).await?)
         } else if options.enable_stable_row_ids.is_some() {
             return plan_err!(
                 "option 'enable_stable_row_ids' is for a new table, which takes a list of columns"
             );
         } else {
-            LanceTable::open(&command.location, options.storage).await?
+            LanceTable::open_at(&command.location, options.storage, at).await?
         };
         Ok(Arc::new(table.with_use_index(options.use_index.unwrap_or(true))))
     }

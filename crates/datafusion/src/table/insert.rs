@@ -1,10 +1,4 @@
-use std::{
-    fmt,
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-    },
-};
+use std::{fmt, sync::Arc};
 
 use arrow_schema::SchemaRef;
 use async_trait::async_trait;
@@ -12,30 +6,36 @@ use datafusion::{
     common::Result,
     datasource::sink::DataSink,
     execution::{SendableRecordBatchStream, TaskContext},
-    physical_plan::{DisplayAs, DisplayFormatType, stream::RecordBatchStreamAdapter},
-};
-use futures::StreamExt;
-use lance::{
-    Dataset,
-    dataset::{InsertBuilder, WriteMode, WriteParams},
+    logical_expr::dml::InsertOp,
+    physical_plan::{DisplayAs, DisplayFormatType},
 };
 
-/// Streams rows into new fragments and appends them in one commit.
+use crate::{
+    physical::change,
+    settings::RunSettings,
+    store::{self, version::TableVersion},
+};
+
+/// Streams rows into new fragments and adds them in one commit.
 #[derive(Debug)]
 pub(super) struct LanceSink {
-    dataset: Arc<Dataset>,
+    table: TableVersion,
     schema: SchemaRef,
+    operation: InsertOp,
 }
 
 impl LanceSink {
-    pub(super) fn new(dataset: Arc<Dataset>, schema: SchemaRef) -> Self {
-        Self { dataset, schema }
+    pub(super) fn new(table: TableVersion, schema: SchemaRef, operation: InsertOp) -> Self {
+        Self { table, schema, operation }
     }
 }
 
 impl DisplayAs for LanceSink {
     fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "LanceSink(append)")
+        match self.operation {
+            InsertOp::Overwrite => write!(f, "LanceSink(overwrite)"),
+            InsertOp::Append | InsertOp::Replace => write!(f, "LanceSink(append)"),
+        }
     }
 }
 
@@ -47,30 +47,14 @@ impl DataSink for LanceSink {
 
     async fn write_all(
         &self,
-        mut data: SendableRecordBatchStream,
-        _context: &Arc<TaskContext>,
+        rows: SendableRecordBatchStream,
+        context: &Arc<TaskContext>,
     ) -> Result<u64> {
-        // No row, no version.
-        let first = loop {
-            match data.next().await.transpose()? {
-                None => return Ok(0),
-                Some(batch) if batch.num_rows() > 0 => break batch,
-                Some(_) => {}
-            }
+        let overwrite = self.operation == InsertOp::Overwrite;
+        let Some(inserted) = store::change::insert(&self.table, overwrite, rows).await? else {
+            return Ok(0);
         };
-        let rows = Arc::new(AtomicU64::new(0));
-        let counter = rows.clone();
-        let batches = futures::stream::iter([Ok(first)]).chain(data).map(move |batch| {
-            let batch = batch?;
-            counter.fetch_add(batch.num_rows() as u64, Ordering::Relaxed);
-            Ok(batch)
-        });
-        let stream = RecordBatchStreamAdapter::new(self.schema.clone(), batches);
-        let params = WriteParams { mode: WriteMode::Append, ..Default::default() };
-        InsertBuilder::new(self.dataset.clone())
-            .with_params(&params)
-            .execute_stream(Box::pin(stream) as SendableRecordBatchStream)
-            .await?;
-        Ok(rows.load(Ordering::Relaxed))
+        let settings = RunSettings::from_config(context.session_config().options());
+        Ok(change::insert(self.table.clone(), &self.schema, inserted, &settings).await?)
     }
 }

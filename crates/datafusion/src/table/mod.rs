@@ -1,10 +1,13 @@
-//! Lance tables in SQL: reading, appending, creating.
+//! Lance tables in SQL: reading, changing, creating.
 
+mod addressed;
+mod change;
 mod factory;
 mod insert;
 mod provider;
 mod target;
 
+pub(crate) use change::{ChangeRule, RowsQuery};
 pub use factory::LanceTableFactory;
-pub use provider::LanceTable;
+pub use provider::{At, LanceTable};
 pub use target::Target;

@@ -3,7 +3,7 @@ use std::{
     sync::{Arc, PoisonError, RwLock},
 };
 
-use arrow_schema::{Schema, SchemaRef};
+use arrow_schema::{FieldRef, Schema, SchemaRef};
 use async_trait::async_trait;
 use datafusion::{
     catalog::{Session, TableProvider},
@@ -14,7 +14,11 @@ use datafusion::{
     },
     physical_plan::ExecutionPlan,
 };
-use lance::{Dataset, dataset::builder::DatasetBuilder, datatypes::format_field_path};
+use lance::{
+    Dataset,
+    dataset::{builder::DatasetBuilder, scanner::Scanner},
+    datatypes::format_field_path,
+};
 
 use super::insert::LanceSink;
 use crate::{
@@ -25,18 +29,42 @@ use crate::{
 /// A Lance dataset as a DataFusion table.
 ///
 /// Every scan, insert and statement opens the latest version, so the table follows the writes of
-/// others. Scans push projection, filters and limit into Lance and use its scalar indexes.
+/// others, on its branch; unless it is opened at a version or tag, where it is read-only. Scans
+/// push projection, filters and limit into Lance and use its scalar indexes.
+///
+/// DELETE and UPDATE need a session that
+/// [`with_lance_index`](crate::session::SessionStateBuilderExt::with_lance_index) made: elsewhere
+/// they are refused, since DataFusion hands a provider only a part of some WHERE clauses.
 #[derive(Debug)]
 pub struct LanceTable {
     /// The newest version seen so far.
     dataset: RwLock<Arc<Dataset>>,
     use_index: bool,
+    /// What it is opened at for good, as in "version 12".
+    pinned: Option<String>,
+}
+
+/// Which state of a dataset a table shows.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum At {
+    /// The latest one of the main branch.
+    #[default]
+    Latest,
+    /// One version of the main branch.
+    Version(u64),
+    /// The version that the tag names.
+    Tag(String),
+    /// The latest one of a branch.
+    Branch(String),
+    /// One version of a branch.
+    BranchVersion(String, u64),
 }
 
 impl LanceTable {
-    /// The table in `dataset`, with the object store, credentials and caches of that handle.
+    /// The table in `dataset`, with the object store, credentials and caches of that handle. It
+    /// follows the branch that the handle is on.
     pub fn new(dataset: Dataset) -> Self {
-        Self { dataset: RwLock::new(Arc::new(dataset)), use_index: true }
+        Self { dataset: RwLock::new(Arc::new(dataset)), use_index: true, pinned: None }
     }
 
     /// Opens the dataset at `uri` with options for Lance's object store.
@@ -44,9 +72,48 @@ impl LanceTable {
     /// # Errors
     /// There is no dataset, or the storage can't be read.
     pub async fn open(uri: &str, storage_options: HashMap<String, String>) -> error::Result<Self> {
+        Self::open_at(uri, storage_options, At::Latest).await
+    }
+
+    /// Opens the dataset at `uri` as it is on a branch, or as it was at a version or tag.
+    ///
+    /// # Errors
+    /// There is no such dataset, version, tag or branch, or the storage can't be read.
+    pub async fn open_at(
+        uri: &str,
+        storage_options: HashMap<String, String>,
+        at: At,
+    ) -> error::Result<Self> {
         let builder = DatasetBuilder::from_uri(uri).with_storage_options(storage_options);
+        let (builder, place, pinned) = match &at {
+            At::Latest => (builder, String::new(), None),
+            At::Version(version) => {
+                let place = format!("version {version}");
+                (builder.with_version(*version), place.clone(), Some(place))
+            }
+            At::Tag(tag) => {
+                let place = format!("tag '{tag}'");
+                (builder.with_tag(tag), place.clone(), Some(place))
+            }
+            At::Branch(branch) => {
+                (builder.with_branch(branch, None), format!("branch '{branch}'"), None)
+            }
+            At::BranchVersion(branch, version) => {
+                let place = format!("version {version} of branch '{branch}'");
+                (builder.with_branch(branch, Some(*version)), place.clone(), Some(place))
+            }
+        };
         match builder.load().await {
-            Ok(dataset) => Ok(Self::new(dataset)),
+            Ok(dataset) => Ok(Self { pinned, ..Self::new(dataset) }),
+            Err(
+                lance::Error::DatasetNotFound { .. }
+                | lance::Error::NotFound { .. }
+                | lance::Error::VersionNotFound { .. }
+                | lance::Error::RefNotFound { .. }
+                | lance::Error::InvalidRef { .. },
+            ) if at != At::Latest => {
+                Err(Error::invalid(format!("there is no {place} of a Lance table at '{uri}'")))
+            }
             Err(lance::Error::DatasetNotFound { .. } | lance::Error::NotFound { .. }) => {
                 Err(Error::invalid(format!("there is no Lance table at '{uri}'")))
             }
@@ -66,11 +133,25 @@ impl LanceTable {
         self.dataset.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// The dataset at its latest version.
+    /// Refuses to change a table that is opened at a version or tag.
+    pub(crate) fn check_writable(&self, name: &str) -> error::Result<()> {
+        match &self.pinned {
+            None => Ok(()),
+            Some(place) => Err(Error::invalid(format!(
+                "table '{name}' is opened at {place}, where it can only be read; open it without \
+                 that to change or maintain it"
+            ))),
+        }
+    }
+
+    /// The dataset at its latest version, or at the one that it is opened at for good.
     ///
     /// # Errors
     /// The storage can't be read.
     pub async fn latest(&self) -> error::Result<Arc<Dataset>> {
+        if self.pinned.is_some() {
+            return Ok(self.dataset());
+        }
         let latest = Arc::new(
             TableVersion::new(self.dataset().as_ref().clone()).latest().await?.into_dataset(),
         );
@@ -80,6 +161,35 @@ impl LanceTable {
         }
         Ok(latest)
     }
+}
+
+fn not_through_the_provider<T>(verb: &str) -> Result<T> {
+    Err(Error::not_supported(format!(
+        "{verb} on a Lance table needs a session made with with_lance_index: DataFusion hands a \
+         table only a part of some WHERE clauses"
+    ))
+    .into())
+}
+
+/// A scan of these columns, for the rows that all of the filters hold for.
+pub(super) fn scan<'a>(
+    dataset: &Dataset,
+    columns: impl IntoIterator<Item = &'a FieldRef>,
+    filters: &[Expr],
+    limit: Option<usize>,
+) -> Result<Scanner> {
+    let mut scan = dataset.scan();
+    // By expression, since a name may be written as a path only in quotes.
+    let columns: Vec<(&str, String)> = columns
+        .into_iter()
+        .map(|field| (field.name().as_str(), format_field_path(&[field.name()])))
+        .collect();
+    scan.project_with_transform(&columns)?;
+    if let Some(filter) = conjunction(filters.to_vec()) {
+        scan.filter_expr(filter);
+    }
+    scan.limit(limit.and_then(|limit| i64::try_from(limit).ok()), None)?;
+    Ok(scan)
 }
 
 pub(super) fn arrow_schema(dataset: &Dataset) -> SchemaRef {
@@ -119,18 +229,7 @@ impl TableProvider for LanceTable {
                 );
             }
         }
-        let mut scan = latest.scan();
-        // By expression, since a name may be written as a path only in quotes.
-        let columns: Vec<(&str, String)> = wanted
-            .fields()
-            .iter()
-            .map(|field| (field.name().as_str(), format_field_path(&[field.name()])))
-            .collect();
-        scan.project_with_transform(&columns)?;
-        if let Some(filter) = conjunction(filters.to_vec()) {
-            scan.filter_expr(filter);
-        }
-        scan.limit(limit.and_then(|limit| i64::try_from(limit).ok()), None)?;
+        let mut scan = scan(&latest, wanted.fields(), filters, limit)?;
         scan.use_scalar_index(self.use_index);
         Ok(scan.create_plan().await?)
     }
@@ -148,7 +247,7 @@ impl TableProvider for LanceTable {
         _state: &dyn Session,
         _filters: Vec<Expr>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        not_impl_err!("DELETE on a Lance table is not supported yet")
+        not_through_the_provider("DELETE")
     }
 
     async fn update(
@@ -157,11 +256,11 @@ impl TableProvider for LanceTable {
         _assignments: Vec<(String, Expr)>,
         _filters: Vec<Expr>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        not_impl_err!("UPDATE on a Lance table is not supported yet")
+        not_through_the_provider("UPDATE")
     }
 
     async fn truncate(&self, _state: &dyn Session) -> Result<Arc<dyn ExecutionPlan>> {
-        not_impl_err!("TRUNCATE on a Lance table is not supported yet")
+        not_through_the_provider("TRUNCATE")
     }
 
     async fn insert_into(
@@ -170,14 +269,16 @@ impl TableProvider for LanceTable {
         input: Arc<dyn ExecutionPlan>,
         insert_op: InsertOp,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        if insert_op != InsertOp::Append {
+        if insert_op == InsertOp::Replace {
             return not_impl_err!(
-                "{insert_op} on a Lance table is not supported yet; INSERT INTO appends"
+                "REPLACE INTO a Lance table; INSERT INTO and INSERT OVERWRITE do"
             );
         }
+        self.check_writable(self.dataset().uri())?;
         let schema = self.schema();
         schema.logically_equivalent_names_and_types(&input.schema())?;
-        let sink = LanceSink::new(self.latest().await?, schema);
+        let latest = TableVersion::new(self.latest().await?.as_ref().clone());
+        let sink = LanceSink::new(latest, schema, insert_op);
         Ok(Arc::new(DataSinkExec::new(input, Arc::new(sink), None)))
     }
 }

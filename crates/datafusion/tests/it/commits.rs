@@ -1,105 +1,13 @@
 //! Commits that conflict, fail, or whose answer is lost.
 
-use std::{
-    fmt,
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
-use async_trait::async_trait;
-use datafusion::prelude::SessionContext;
-use datafusion_lance_index::{session::SessionContextExt, table::LanceTable};
 use futures::{FutureExt, future::BoxFuture};
-use lance::dataset::builder::DatasetBuilder;
-use lance_io::object_store::ObjectStore;
-use lance_table::{
-    format::{IndexMetadata, Manifest, Transaction},
-    io::commit::{
-        CommitError, CommitHandler, ConditionalPutCommitHandler, ManifestLocation,
-        ManifestNamingScheme, ManifestWriter,
-    },
+
+use crate::{
+    scripted::{Does, run, scripted},
+    support::{Table, config, half_and_half, letters},
 };
-use object_store::path::Path;
-
-use crate::support::{Table, config, half_and_half, letters, session};
-
-/// What happens to a commit, given how many there have been before.
-enum Does {
-    Commit,
-    Fail,
-    /// It is committed, and the answer never arrives.
-    LoseAnswer,
-    /// Another writer commits first.
-    ComeSecond(BoxFuture<'static, ()>),
-}
-
-type Script = Arc<dyn Fn(usize) -> Does + Send + Sync>;
-
-#[derive(Clone)]
-struct Scripted {
-    commits: Arc<AtomicUsize>,
-    script: Script,
-}
-
-impl fmt::Debug for Scripted {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Scripted")
-    }
-}
-
-#[async_trait]
-impl CommitHandler for Scripted {
-    async fn commit(
-        &self,
-        manifest: &mut Manifest,
-        indices: Option<Vec<IndexMetadata>>,
-        base_path: &Path,
-        object_store: &ObjectStore,
-        writer: ManifestWriter,
-        naming: ManifestNamingScheme,
-        transaction: Option<Transaction>,
-    ) -> Result<ManifestLocation, CommitError> {
-        let broken = || CommitError::OtherError(lance::Error::io("the network is down"));
-        let commits = (self.script)(self.commits.fetch_add(1, Ordering::SeqCst));
-        let lose = match commits {
-            Does::Commit => false,
-            Does::Fail => return Err(broken()),
-            Does::LoseAnswer => true,
-            Does::ComeSecond(act) => {
-                act.await;
-                false
-            }
-        };
-        let done = ConditionalPutCommitHandler
-            .commit(manifest, indices, base_path, object_store, writer, naming, transaction)
-            .await;
-        if lose { Err(broken()) } else { done }
-    }
-}
-
-/// A session in which commits to the table go by the script.
-async fn scripted(
-    table: &Table,
-    script: impl Fn(usize) -> Does + Send + Sync + 'static,
-) -> SessionContext {
-    let handler = Scripted { commits: Arc::default(), script: Arc::new(script) };
-    let dataset = DatasetBuilder::from_uri(&table.uri)
-        .with_commit_handler(Arc::new(handler))
-        .load()
-        .await
-        .unwrap();
-    let session = session(config());
-    session.register_table("t", Arc::new(LanceTable::new(dataset))).unwrap();
-    session
-}
-
-async fn run(session: &SessionContext, sql: &str) -> Result<(), String> {
-    let frame = session.lance_sql(sql).await.map_err(|error| error.strip_backtrace())?;
-    frame.collect().await.map(|_| ()).map_err(|error| error.strip_backtrace())
-}
 
 const CREATE: &str = "CREATE INDEX i ON t (id)";
 

@@ -2,11 +2,14 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+mod changes;
 mod commits;
 mod cost;
 mod executors;
 mod foreign;
+mod pinned;
 mod races;
+mod scripted;
 mod stale;
 mod support;
 mod types;

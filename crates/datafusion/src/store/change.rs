@@ -1,0 +1,315 @@
+//! Appends, deletes, updates and replaces rows: each writes what a commit is to name, and says
+//! which commit that is. Nothing is part of the table before it.
+
+use std::sync::{
+    Arc, Mutex, PoisonError,
+    atomic::{AtomicU64, Ordering},
+};
+
+use arrow::{
+    array::{RecordBatch, cast::AsArray},
+    datatypes::{Field as ArrowField, UInt64Type},
+};
+use datafusion::{
+    common::Result as DataFusionResult, execution::SendableRecordBatchStream,
+    physical_plan::stream::RecordBatchStreamAdapter,
+};
+use futures::{StreamExt, TryStreamExt};
+use lance::{
+    dataset::{
+        InsertBuilder, WriteMode, WriteParams,
+        transaction::{Operation, UpdateMode},
+    },
+    datatypes::Field,
+};
+use lance_core::{ROW_ADDR, ROW_ID};
+use lance_select::RowAddrTreeMap;
+use lance_table::{
+    format::{Fragment, RowIdMeta},
+    rowids::{RowIdSequence, rechunk_sequences, write_row_ids},
+};
+use roaring::RoaringTreemap;
+
+use super::{
+    commit::{Committed, commit},
+    snapshot::live_rows,
+    version::TableVersion,
+};
+use crate::error::{Error, Result};
+
+/// Fragments whose deletion files are written at the same time.
+const CONCURRENT_FRAGMENTS: usize = 16;
+
+/// A change that is written, and waits for its commit.
+#[derive(Debug)]
+pub(crate) struct Staged {
+    /// The rows that it adds, deletes or updates.
+    pub rows: u64,
+    operation: Operation,
+    affected_rows: Option<RowAddrTreeMap>,
+}
+
+impl Staged {
+    /// Commits it to the version that it was made from.
+    ///
+    /// # Errors
+    /// As [`commit`].
+    pub(crate) async fn commit(self, anchor: &TableVersion) -> Result<Committed> {
+        commit(anchor, self.operation, self.affected_rows).await
+    }
+}
+
+/// Deletes the rows whose addresses the stream names in its column `_rowaddr`; all rows, if there
+/// is no stream. `None` if that is no row.
+pub(crate) async fn delete(
+    table: &TableVersion,
+    rows: Option<SendableRecordBatchStream>,
+) -> Result<Option<Staged>> {
+    let (count, addresses, left) = match rows {
+        None => {
+            let mut count = 0;
+            for fragment in table.dataset.fragments().iter() {
+                count += live_rows(table, fragment).await?;
+            }
+            let all = table.dataset.fragments().iter().map(|fragment| fragment.id).collect();
+            (count, None, Left { updated: Vec::new(), removed: all })
+        }
+        Some(mut rows) => {
+            let mut found = Found::default();
+            while let Some(batch) = rows.next().await {
+                let seen = batch.and_then(|batch| found.see(&batch));
+                seen.map_err(|error| Error::failed("looking for the rows to delete", error))?;
+            }
+            found.check()?;
+            let left = without(table, &found.addresses).await?;
+            (found.rows, Some(found.addresses), left)
+        }
+    };
+    let operation = Operation::Delete {
+        updated_fragments: left.updated,
+        deleted_fragment_ids: left.removed,
+        predicate: "rows that a query found".to_string(),
+    };
+    let affected_rows = addresses.map(RowAddrTreeMap::from);
+    Ok((count > 0).then_some(Staged { rows: count, operation, affected_rows }))
+}
+
+/// Writes rows anew and deletes them where they were: the stream has them with their new values,
+/// their addresses in `_rowaddr` and, where these are stable, their ids in `_rowid`. `assigned` are
+/// the columns that have new values. `None` if there is no row.
+///
+/// Lance's own `UpdateBuilder` takes new values only as texts of a smaller SQL. As there, rows keep
+/// their ids in a table where these are stable.
+///
+/// # Errors
+/// A value can't be computed, or doesn't fit its column.
+pub(crate) async fn update(
+    table: &TableVersion,
+    assigned: &[String],
+    rows: SendableRecordBatchStream,
+) -> Result<Option<Staged>> {
+    if table.dataset.schema().fields_pre_order().any(Field::is_blob) {
+        return Err(Error::not_supported("UPDATE of a table with blob columns is not supported"));
+    }
+    let schema = table.arrow_schema();
+    let found = Arc::new(Mutex::new(Found::default()));
+    let (seen, columns) = (found.clone(), schema.clone());
+    let rows = rows.map(move |batch| {
+        let batch = batch?;
+        seen.lock().unwrap_or_else(PoisonError::into_inner).see(&batch)?;
+        let column = |field: &Arc<ArrowField>| Ok(batch.schema().index_of(field.name())?);
+        let values = columns.fields().iter().map(column).collect::<DataFusionResult<Vec<_>>>()?;
+        let values = batch.project(&values)?.columns().to_vec();
+        Ok(RecordBatch::try_new(columns.clone(), values)?)
+    });
+    let rows = Box::pin(RecordBatchStreamAdapter::new(schema, rows));
+    let Some((mut new_fragments, rows)) = write(table, rows).await? else {
+        return Ok(None);
+    };
+    let found = std::mem::take(&mut *found.lock().unwrap_or_else(PoisonError::into_inner));
+    found.check()?;
+    if table.stable_row_ids() {
+        keep_row_ids(&mut new_fragments, &found.ids)?;
+    }
+    let left = without(table, &found.addresses).await?;
+    let operation = Operation::Update {
+        removed_fragment_ids: left.removed,
+        updated_fragments: left.updated,
+        new_fragments,
+        fields_modified: Vec::new(),
+        compacted_sstables: Vec::new(),
+        fields_for_preserving_frag_bitmap: field_ids(table, assigned),
+        update_mode: Some(UpdateMode::RewriteRows),
+        inserted_rows_filter: None,
+        updated_fragment_offsets: None,
+    };
+    let affected_rows = Some(RowAddrTreeMap::from(found.addresses));
+    Ok(Some(Staged { rows, operation, affected_rows }))
+}
+
+/// Writes the rows of the stream and has the commit put them in place of all rows that the table
+/// has, or beside them.
+///
+/// `None` if that changes nothing.
+pub(crate) async fn insert(
+    table: &TableVersion,
+    overwrite: bool,
+    rows: SendableRecordBatchStream,
+) -> Result<Option<Inserted>> {
+    let written = write(table, rows).await?;
+    if written.is_none() && !(overwrite && !table.dataset.fragments().is_empty()) {
+        return Ok(None);
+    }
+    let (fragments, rows) = written.unwrap_or_default();
+    Ok(Some(Inserted { overwrite, fragments, rows }))
+}
+
+/// Rows that are written, and wait for the commit that adds them.
+#[derive(Debug, Clone)]
+pub(crate) struct Inserted {
+    overwrite: bool,
+    fragments: Vec<Fragment>,
+    rows: u64,
+}
+
+impl Inserted {
+    /// The commit that adds them to that version of the table.
+    ///
+    /// To overwrite is to update: Lance's own overwrite forgets the indexes. This way they stay,
+    /// and cover nothing until they are refreshed.
+    pub(crate) fn staged_on(&self, table: &TableVersion) -> Staged {
+        let fragments = self.fragments.clone();
+        let operation = if self.overwrite {
+            Operation::Update {
+                removed_fragment_ids: table.dataset.fragments().iter().map(|f| f.id).collect(),
+                updated_fragments: Vec::new(),
+                new_fragments: fragments,
+                fields_modified: Vec::new(),
+                compacted_sstables: Vec::new(),
+                fields_for_preserving_frag_bitmap: Vec::new(),
+                update_mode: None,
+                inserted_rows_filter: None,
+                updated_fragment_offsets: None,
+            }
+        } else {
+            Operation::Append { fragments }
+        };
+        Staged { rows: self.rows, operation, affected_rows: None }
+    }
+}
+
+/// Streams rows into new fragments, and counts them. `None` if there are none.
+async fn write(
+    table: &TableVersion,
+    mut rows: SendableRecordBatchStream,
+) -> Result<Option<(Vec<Fragment>, u64)>> {
+    let first = loop {
+        match rows.next().await.transpose().map_err(|error| Error::failed("writing rows", error))? {
+            None => return Ok(None),
+            Some(batch) if batch.num_rows() > 0 => break batch,
+            Some(_) => {}
+        }
+    };
+    let count = Arc::new(AtomicU64::new(0));
+    let (schema, counter) = (table.arrow_schema(), count.clone());
+    let rows = futures::stream::iter([Ok(first)]).chain(rows).inspect_ok(move |batch| {
+        counter.fetch_add(batch.num_rows() as u64, Ordering::Relaxed);
+    });
+    let rows: SendableRecordBatchStream = Box::pin(RecordBatchStreamAdapter::new(schema, rows));
+    let params = WriteParams { mode: WriteMode::Append, ..Default::default() };
+    let written = InsertBuilder::new(Arc::new(table.dataset.clone()))
+        .with_params(&params)
+        .execute_uncommitted_stream(rows)
+        .await
+        .map_err(|error| Error::lance("writing rows", error))?;
+    match written.operation {
+        Operation::Append { fragments } => Ok(Some((fragments, count.load(Ordering::Relaxed)))),
+        other => Err(Error::internal(format!("rows were written for {other}"))),
+    }
+}
+
+/// Rows that a query found: where they are, and their ids in the order of the query.
+#[derive(Debug, Default)]
+struct Found {
+    rows: u64,
+    addresses: RoaringTreemap,
+    ids: Vec<u64>,
+}
+
+impl Found {
+    fn see(&mut self, batch: &RecordBatch) -> DataFusionResult<()> {
+        let column = |name| batch.column_by_name(name).map(|c| c.as_primitive::<UInt64Type>());
+        self.rows += batch.num_rows() as u64;
+        if let Some(addresses) = column(ROW_ADDR) {
+            self.addresses.extend(addresses.values().iter().copied());
+        }
+        if let Some(ids) = column(ROW_ID) {
+            self.ids.extend_from_slice(ids.values());
+        }
+        Ok(())
+    }
+
+    /// Each row was found once.
+    fn check(&self) -> Result<()> {
+        if self.addresses.len() == self.rows {
+            return Ok(());
+        }
+        let rows = self.addresses.len();
+        Err(Error::internal(format!("the query named {rows} rows {} times", self.rows)))
+    }
+}
+
+/// Gives rewritten rows the ids that they had.
+fn keep_row_ids(fragments: &mut [Fragment], ids: &[u64]) -> Result<()> {
+    let sizes = fragments.iter().map(|fragment| fragment.physical_rows.unwrap_or(0) as u64);
+    let ids = rechunk_sequences([RowIdSequence::from(ids)], sizes.collect::<Vec<_>>(), false)
+        .map_err(|error| Error::internal(format!("row ids don't fit the rows: {error}")))?;
+    for (fragment, ids) in fragments.iter_mut().zip(ids) {
+        fragment.row_id_meta = Some(RowIdMeta::Inline(write_row_ids(&ids).into()));
+    }
+    Ok(())
+}
+
+/// What deleted rows leave of their fragments.
+#[derive(Debug)]
+struct Left {
+    /// With their new deletion files.
+    updated: Vec<Fragment>,
+    /// The ids of those that lose all they have.
+    removed: Vec<u64>,
+}
+
+async fn without(table: &TableVersion, addresses: &RoaringTreemap) -> Result<Left> {
+    let deletions = addresses.bitmaps().map(|(id, offsets)| async move {
+        let fragment = table.dataset.get_fragment(id as usize).ok_or_else(|| {
+            Error::internal(format!("a row was found in fragment {id}, which there is not"))
+        })?;
+        let left = fragment.extend_deletions(offsets).await;
+        let left = left.map_err(|error| Error::lance("deleting rows", error))?;
+        Ok::<_, Error>((u64::from(id), left))
+    });
+    // Collected first: a stream of borrowing futures isn't Send.
+    let deletions: Vec<_> = deletions.collect();
+    let mut deletions = futures::stream::iter(deletions).buffer_unordered(CONCURRENT_FRAGMENTS);
+    let mut left = Left { updated: Vec::new(), removed: Vec::new() };
+    while let Some((id, fragment)) = deletions.try_next().await? {
+        match fragment {
+            Some(fragment) => left.updated.push(fragment.metadata().clone()),
+            None => left.removed.push(id),
+        }
+    }
+    Ok(left)
+}
+
+/// The ids of the columns and of the fields within them: indexes of other fields go on covering
+/// the rows where these keep their ids.
+fn field_ids(table: &TableVersion, columns: &[String]) -> Vec<u32> {
+    fn add(field: &Field, ids: &mut Vec<u32>) {
+        ids.extend(u32::try_from(field.id));
+        field.children.iter().for_each(|child| add(child, ids));
+    }
+    let mut ids = Vec::new();
+    let fields = table.dataset.schema().fields.iter();
+    fields.filter(|field| columns.contains(&field.name)).for_each(|field| add(field, &mut ids));
+    ids
+}

@@ -1,0 +1,86 @@
+use std::sync::Arc;
+
+use arrow_schema::{Field, Fields, Schema, SchemaRef};
+use async_trait::async_trait;
+use datafusion::{
+    catalog::{Session, TableProvider},
+    common::Result,
+    logical_expr::{Expr, TableProviderFilterPushDown, TableType},
+    physical_expr::expressions::col,
+    physical_plan::{ExecutionPlan, projection::ProjectionExec},
+};
+use lance_core::{ROW_ADDR, ROW_ADDR_FIELD, ROW_ID, ROW_ID_FIELD};
+
+use super::provider::scan;
+use crate::store::version::TableVersion;
+
+/// A table at one version, with columns that say where each row is.
+#[derive(Debug)]
+pub(super) struct AddressedTable {
+    table: TableVersion,
+    schema: SchemaRef,
+}
+
+/// `_rowaddr: UInt64`, and `_rowid: UInt64` where ids aren't just the addresses.
+pub(super) fn address_columns(table: &TableVersion) -> Vec<Field> {
+    let id = table.stable_row_ids().then(|| ROW_ID_FIELD.clone());
+    [ROW_ADDR_FIELD.clone()].into_iter().chain(id).collect()
+}
+
+impl AddressedTable {
+    pub(super) fn new(table: TableVersion) -> Self {
+        let columns = table.arrow_schema();
+        let addresses = address_columns(&table).into_iter().map(Arc::new);
+        let fields: Fields = columns.fields().iter().cloned().chain(addresses).collect();
+        let schema = Arc::new(Schema::new_with_metadata(fields, columns.metadata().clone()));
+        Self { table, schema }
+    }
+}
+
+#[async_trait]
+impl TableProvider for AddressedTable {
+    fn schema(&self) -> SchemaRef {
+        self.schema.clone()
+    }
+
+    fn table_type(&self) -> TableType {
+        TableType::Temporary
+    }
+
+    fn supports_filters_pushdown(
+        &self,
+        filters: &[&Expr],
+    ) -> Result<Vec<TableProviderFilterPushDown>> {
+        Ok(vec![TableProviderFilterPushDown::Exact; filters.len()])
+    }
+
+    async fn scan(
+        &self,
+        _state: &dyn Session,
+        projection: Option<&Vec<usize>>,
+        filters: &[Expr],
+        limit: Option<usize>,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        let wanted = match projection {
+            Some(projection) => Arc::new(self.schema.project(projection)?),
+            None => self.schema.clone(),
+        };
+        let is_address = |field: &&Arc<Field>| [ROW_ADDR, ROW_ID].contains(&field.name().as_str());
+        let columns = wanted.fields().iter().filter(|field| !is_address(field));
+        let mut scanner = scan(self.table.dataset(), columns, filters, limit)?;
+        for address in wanted.fields().iter().filter(is_address) {
+            match address.name().as_str() {
+                ROW_ADDR => scanner.with_row_address(),
+                _ => scanner.with_row_id(),
+            };
+        }
+        let plan = scanner.create_plan().await?;
+        // Lance has an order of its own for these columns.
+        let columns = wanted
+            .fields()
+            .iter()
+            .map(|field| Ok((col(field.name(), &plan.schema())?, field.name().clone())));
+        let columns = columns.collect::<Result<Vec<_>>>()?;
+        Ok(Arc::new(ProjectionExec::try_new(columns, plan)?))
+    }
+}

@@ -1,0 +1,185 @@
+//! DELETE, UPDATE and INSERT beside other writers, and in sessions that can't have them.
+
+use std::{collections::HashMap, sync::Arc};
+
+use datafusion::prelude::SessionContext;
+use datafusion_lance_index::table::LanceTable;
+use futures::FutureExt;
+
+use crate::{
+    scripted::{Does, run, scripted},
+    support::{Table, half_and_half, letters},
+};
+
+/// A table of 100 rows whose ids and letters are indexed.
+async fn indexed(stable_row_ids: bool) -> Arc<Table> {
+    let table = Table::new(&[half_and_half()], stable_row_ids).await;
+    table.sql("CREATE INDEX by_id ON t (id); CREATE INDEX by_cat ON t USING bitmap (cat)").await;
+    Arc::new(table)
+}
+
+/// The indexes find what a scan finds, before and after they are refreshed.
+async fn check(table: &Table) {
+    for _ in 0..2 {
+        for predicate in ["id < 40", "id >= 40", "cat = 'A'", "cat = 'B'", "cat = 'C'"] {
+            table.same_rows(predicate).await;
+        }
+        table.sql("ALTER TABLE t REFRESH INDEXES").await;
+    }
+}
+
+/// A session in which another one's statement is committed just before the first commit.
+async fn after(table: &Arc<Table>, other: &'static str) -> SessionContext {
+    let theirs = table.clone();
+    scripted(table, move |commits| {
+        let table = theirs.clone();
+        match commits {
+            0 => Does::ComeSecond(async move { drop(table.sql(other).await) }.boxed()),
+            _ => Does::Commit,
+        }
+    })
+    .await
+}
+
+const OTHERS: [&str; 6] = [
+    "DELETE FROM t WHERE id BETWEEN 5 AND 14",
+    "UPDATE t SET cat = 'C' WHERE id BETWEEN 5 AND 14",
+    "UPDATE t SET other = other + 1",
+    "INSERT INTO t (id, cat, other) VALUES (7, 'A', 0), (1000, 'C', 0)",
+    "CREATE OR REPLACE INDEX by_cat ON t USING bitmap (cat)",
+    "INSERT OVERWRITE t SELECT * FROM t WHERE id % 2 = 0",
+];
+
+#[tokio::test]
+async fn a_delete_gives_way_to_other_writers() {
+    for stable_row_ids in [false, true] {
+        for other in OTHERS {
+            let table = indexed(stable_row_ids).await;
+            let session = after(&table, other).await;
+            run(&session, "DELETE FROM t WHERE id < 10").await.unwrap();
+            // An appended row may come before the delete or after it.
+            let left = table.number("SELECT count(*) FROM scan WHERE id < 10").await;
+            let appended = i64::from(other.starts_with("INSERT INTO"));
+            assert!(left == 0 || left == appended, "{other}: {left} rows are left");
+            check(&table).await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_update_gives_way_to_other_writers() {
+    for stable_row_ids in [false, true] {
+        for other in OTHERS {
+            let table = indexed(stable_row_ids).await;
+            let session = after(&table, other).await;
+            run(&session, "UPDATE t SET other = other + 10, cat = 'C' WHERE id < 10")
+                .await
+                .unwrap();
+            let wrong =
+                "SELECT count(*) FROM scan WHERE id < 10 AND NOT (cat = 'C' AND other >= 10)";
+            let appended = i64::from(other.starts_with("INSERT INTO"));
+            let wrong = table.number(wrong).await;
+            assert!(wrong <= appended, "{other}: {wrong} rows weren't updated");
+            let once = "SELECT count(*) FROM scan WHERE other > 11";
+            assert_eq!(table.number(once).await, 0, "{other}: updated twice");
+            if other.contains("other + 1") {
+                let both = "SELECT count(*) FROM scan WHERE other = 11";
+                assert_eq!(table.number(both).await, 10, "{other}");
+            }
+            check(&table).await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_overwrite_gives_way_to_other_writers() {
+    for other in OTHERS {
+        let table = indexed(false).await;
+        let session = after(&table, other).await;
+        let overwrite = "INSERT OVERWRITE t (id, cat) SELECT value, 'B' FROM generate_series(1, 5)";
+        run(&session, overwrite).await.unwrap();
+        let appended = if other.starts_with("INSERT INTO") { 2 } else { 0 };
+        let rows = table.number("SELECT count(*) FROM scan").await;
+        assert!(rows == 5 || rows == 5 + appended, "{other}: {rows} rows");
+        check(&table).await;
+    }
+}
+
+#[tokio::test]
+async fn an_update_whose_answer_is_lost_happens_once() {
+    let table = indexed(true).await;
+    let session = scripted(&table, |_| Does::LoseAnswer).await;
+    run(&session, "UPDATE t SET other = other + 1").await.unwrap();
+    run(&session, "INSERT INTO t (id, other) VALUES (1000, 1)").await.unwrap();
+    assert_eq!(table.number("SELECT count(*) FROM scan WHERE other = 1").await, 101);
+    run(&session, "DELETE FROM t WHERE id = 1000").await.unwrap();
+    assert_eq!(table.number("SELECT count(*) FROM scan").await, 100);
+    check(&table).await;
+}
+
+#[tokio::test]
+async fn a_change_that_fails_changes_nothing() {
+    let table = indexed(false).await;
+    let version = table.version().await;
+    let session = scripted(&table, |_| Does::Fail).await;
+    for change in ["DELETE FROM t", "UPDATE t SET other = 1", "INSERT OVERWRITE t SELECT * FROM t"]
+    {
+        let error = run(&session, change).await.unwrap_err();
+        assert!(error.contains("no version up to"), "{change}: {error}");
+        assert_eq!(table.version().await, version, "{change}");
+    }
+}
+
+#[tokio::test]
+async fn updates_at_the_same_time_are_all_done() {
+    for stable_row_ids in [false, true] {
+        let table = indexed(stable_row_ids).await;
+        let updates = (0..4).map(|_| {
+            let table = table.clone();
+            tokio::spawn(async move {
+                table.sql("SET lance_index.commit_retries = 50").await;
+                for _ in 0..3 {
+                    table.sql("UPDATE t SET other = other + 1 WHERE id % 3 = 0").await;
+                }
+            })
+        });
+        for update in updates.collect::<Vec<_>>() {
+            update.await.unwrap();
+        }
+        let rows = table.number("SELECT count(*) FROM scan WHERE id % 3 = 0 AND other = 12").await;
+        assert_eq!(rows, 34);
+        check(&table).await;
+    }
+}
+
+/// C40: rows that a merge moves, in a table whose rows keep their ids.
+#[tokio::test]
+async fn what_is_inserted_overwritten_and_updated_keeps_its_ids_apart() {
+    let table = indexed(true).await;
+    table.append(letters(100..120, |_| "C")).await;
+    table.sql("UPDATE t SET cat = 'C' WHERE id < 5").await;
+    let twice = "SELECT count(*) - count(DISTINCT id) FROM scan";
+    assert_eq!(table.number(twice).await, 0);
+    check(&table).await;
+    table.sql("INSERT OVERWRITE t SELECT * FROM t WHERE cat = 'C'").await;
+    assert_eq!(table.number("SELECT count(*) FROM scan").await, 25);
+    check(&table).await;
+    table.compact().await;
+    check(&table).await;
+}
+
+/// In a session without this crate's rule, the WHERE clause may have lost a part by the time the
+/// table gets it.
+#[tokio::test]
+async fn a_session_without_the_rule_refuses() {
+    let table = indexed(false).await;
+    let session = SessionContext::new();
+    let open = LanceTable::open(&table.uri, HashMap::new()).await.unwrap();
+    session.register_table("t", Arc::new(open)).unwrap();
+    for change in ["DELETE FROM t WHERE id = 1", "UPDATE t SET other = 1", "TRUNCATE TABLE t"] {
+        let done = session.sql(change).await.unwrap().collect().await;
+        let error = done.unwrap_err().strip_backtrace();
+        assert!(error.contains("needs a session made with with_lance_index"), "{change}: {error}");
+    }
+    assert_eq!(table.number("SELECT count(*) FROM scan").await, 100);
+}
