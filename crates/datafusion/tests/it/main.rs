@@ -6,6 +6,7 @@ mod commits;
 mod cost;
 mod executors;
 mod foreign;
+mod functions;
 mod races;
 mod stale;
 mod support;
