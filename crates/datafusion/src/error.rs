@@ -121,6 +121,25 @@ impl Error {
         error
     }
 
+    /// An error met while a table function's call is planned, with the name of the function.
+    pub(crate) fn in_function(function: &str, error: DataFusionError) -> DataFusionError {
+        match error {
+            // Its places are in the function's arguments, which are no text of a statement.
+            DataFusionError::Diagnostic(_, inner) => Self::in_function(function, *inner),
+            DataFusionError::External(source) => match source.downcast::<Self>() {
+                Ok(mut error) => {
+                    error.message = format!("{function}: {}", error.message);
+                    DataFusionError::from(*error)
+                }
+                Err(source) => DataFusionError::External(source).context(function),
+            },
+            DataFusionError::Plan(message) => {
+                DataFusionError::Plan(format!("{function}: {message}"))
+            }
+            other => other.context(function),
+        }
+    }
+
     /// The kind of failure.
     pub fn kind(&self) -> ErrorKind {
         self.kind

@@ -40,6 +40,7 @@
 
 pub mod error;
 pub mod executor;
+pub mod functions;
 pub mod index_type;
 mod logical;
 mod lower;

@@ -3,6 +3,7 @@
 
 use std::{any::Any, sync::Arc};
 
+use arrow::datatypes::SchemaRef;
 use datafusion::{
     common::{DataFusionError, Result as DataFusionResult},
     execution::SessionState,
@@ -23,7 +24,10 @@ use crate::{
     logical::{self, IndexJob, Maintain, Statement, StatementNode},
     names::{find, folded, pick},
     options::{CreateOptions, RefreshOptions},
-    physical::show::Show,
+    physical::{
+        report,
+        show::{self, Show},
+    },
     planning,
     store::{
         definition, fields,
@@ -37,12 +41,35 @@ pub(crate) async fn lower(
     state: &SessionState,
     statement: &IndexStatement,
 ) -> DataFusionResult<LogicalPlan> {
-    if let Some(what) = not_yet(statement) {
-        return Err(Error::not_supported(format!("{what} is not supported yet")).into());
+    StatementNode::plan(lower_statement(state, statement).await?)
+}
+
+/// The schema of what a statement answers, which its kind alone determines.
+///
+/// # Errors
+/// This version can't carry the statement out.
+pub(crate) fn answer_schema(statement: &IndexStatement) -> Result<SchemaRef> {
+    match statement {
+        IndexStatement::CreateIndex(_) => Ok(report::maintenance_schema(Action::Create)),
+        IndexStatement::RefreshIndex(_) => Ok(report::maintenance_schema(Action::Refresh)),
+        IndexStatement::DropIndex(_) => Ok(report::drop_schema()),
+        IndexStatement::ShowIndexes(_) => Ok(show::indexes_schema()),
+        IndexStatement::ShowIndexSegments(_) => Ok(show::segments_schema()),
+        other => Err(not_supported(other)),
+    }
+}
+
+/// A statement as it is to be carried out.
+pub(crate) async fn lower_statement(
+    state: &SessionState,
+    statement: &IndexStatement,
+) -> DataFusionResult<Statement> {
+    if not_yet(statement).is_some() {
+        return Err(not_supported(statement).into());
     }
     let target = Arc::new(target(state, statement.table(), changes(statement)).await?);
     let target_partitions = state.config_options().execution.target_partitions;
-    let lowered = match statement {
+    Ok(match statement {
         IndexStatement::CreateIndex(create) => {
             Statement::Maintain(lower_create(target, create, target_partitions).await?)
         }
@@ -61,8 +88,12 @@ pub(crate) async fn lower(
             Statement::Show(Show::Segments { target, index })
         }
         other => return Err(Error::internal(format!("nothing lowers {other}")).into()),
-    };
-    StatementNode::plan(lowered)
+    })
+}
+
+fn not_supported(statement: &IndexStatement) -> Error {
+    let what = not_yet(statement).unwrap_or("this statement");
+    Error::not_supported(format!("{what} is not supported yet"))
 }
 
 /// What the statement is called, if this version can't carry it out.

@@ -9,6 +9,7 @@ use datafusion::{
     logical_expr::{LogicalPlan, UserDefinedLogicalNode},
     physical_plan::ExecutionPlan,
     physical_planner::{DefaultPhysicalPlanner, ExtensionPlanner, PhysicalPlanner},
+    prelude::SessionConfig,
 };
 
 use crate::{
@@ -68,12 +69,18 @@ impl ExtensionPlanner for StatementPlanner {
         let Some(node) = node.as_any().downcast_ref::<StatementNode>() else {
             return Ok(None);
         };
-        Ok(Some(match node.statement.as_ref() {
-            Statement::Maintain(maintain) => {
-                Arc::new(IndexCommitExec::new(maintain.clone(), state.config()))
-            }
-            Statement::Drop(drop) => Arc::new(DropIndexExec::new(drop.clone())),
-            Statement::Show(show) => Arc::new(ShowExec::new(show.clone())),
-        }))
+        Ok(Some(plan_statement(&node.statement, state.config())))
+    }
+}
+
+/// The execution of a statement, for whichever part of a session asks for it.
+pub(crate) fn plan_statement(
+    statement: &Statement,
+    config: &SessionConfig,
+) -> Arc<dyn ExecutionPlan> {
+    match statement {
+        Statement::Maintain(maintain) => Arc::new(IndexCommitExec::new(maintain.clone(), config)),
+        Statement::Drop(drop) => Arc::new(DropIndexExec::new(drop.clone())),
+        Statement::Show(show) => Arc::new(ShowExec::new(show.clone())),
     }
 }

@@ -4,6 +4,7 @@ use std::{str::FromStr, sync::Arc};
 
 use async_trait::async_trait;
 use datafusion::{
+    catalog::TableFunction,
     common::{Result, TableReference, format::ExplainFormat, not_impl_err, plan_err},
     dataframe::DataFrame,
     execution::{SessionState, SessionStateBuilder},
@@ -15,6 +16,7 @@ use lance_index_sql::{Explain, LanceIndexDialect, ParsedStatement, StatementPars
 
 use crate::{
     executor::{SessionExecutor, WorkExecutor},
+    functions,
     lower::lower,
     planner::LanceIndexQueryPlanner,
     settings::LanceIndexSettings,
@@ -23,8 +25,9 @@ use crate::{
 
 /// Adds Lance tables and index maintenance to a session.
 pub trait SessionStateBuilderExt {
-    /// Adds `STORED AS LANCE`, the settings `lance_index.*`, DELETE and UPDATE of Lance tables, and
-    /// the execution of index statements. The session's query planner goes on planning everything else.
+    /// Adds `STORED AS LANCE`, DELETE and UPDATE of Lance tables, the settings `lance_index.*`, the
+    /// [functions](crate::functions), and the execution of index statements. The session's query
+    /// planner goes on planning everything else.
     fn with_lance_index(self) -> Self;
 }
 
@@ -36,6 +39,10 @@ impl SessionStateBuilderExt for SessionStateBuilder {
         if extensions.get::<LanceIndexSettings>().is_none() {
             extensions.insert(LanceIndexSettings::default());
         }
+        let named = |function: Arc<TableFunction>| (function.name().to_string(), function);
+        self.table_functions()
+            .get_or_insert_default()
+            .extend(functions::table_functions().into_iter().map(named));
         self.with_query_planner(Arc::new(LanceIndexQueryPlanner { previous }))
             .with_analyzer_rule(Arc::new(ChangeRule))
             .with_table_factory("LANCE".to_string(), Arc::new(LanceTableFactory))
@@ -71,6 +78,11 @@ pub trait SessionContextExt {
     /// [`StatementParser`].
     fn lance_dialect(&self) -> LanceIndexDialect;
 
+    /// Teaches a session that is there already what
+    /// [`with_lance_index`](SessionStateBuilderExt::with_lance_index) teaches a new one. Its
+    /// prepared statements are forgotten.
+    fn register_lance_index(&self);
+
     /// Plans one statement. Statements of this crate, and queries, act when the answer is
     /// collected; DataFusion's own DDL acts at once.
     async fn lance_statement(&self, statement: &ParsedStatement) -> Result<DataFrame>;
@@ -105,6 +117,21 @@ impl SessionContextExt for SessionContext {
             Some(base) => LanceIndexDialect::new(base),
             None => LanceIndexDialect::default(),
         }
+    }
+
+    fn register_lance_index(&self) {
+        let state = self.state_ref();
+        let mut state = state.write();
+        // DataFusion lets a session that is built take functions and table formats, but no query
+        // planner: that takes a new state in the place of the old one.
+        let creates_catalog = state.config().create_default_catalog_and_schema();
+        let mut with_lance_index = SessionStateBuilder::new_from_existing(state.clone())
+            .with_session_id(state.session_id().to_string())
+            .with_lance_index()
+            .build();
+        let catalog = &mut with_lance_index.config_mut().options_mut().catalog;
+        catalog.create_default_catalog_and_schema = creates_catalog;
+        *state = with_lance_index;
     }
 
     async fn lance_statement(&self, statement: &ParsedStatement) -> Result<DataFrame> {

@@ -236,12 +236,29 @@ fn with_options(tokens: &mut Tokens<'_, '_>) -> Result<WithOptions, SyntaxError>
 
 /// `(name = value, ...)`
 fn option_list(tokens: &mut Tokens<'_, '_>) -> Result<WithOptions, SyntaxError> {
-    WithOptions::new(list(tokens, |tokens| {
-        let name = option_name(tokens)?;
-        tokens.expect_mark(&Token::Eq)?;
-        let (value, value_span) = option_value(tokens)?;
-        Ok(WithOption { name, value, value_span })
-    })?)
+    WithOptions::new(list(tokens, option)?)
+}
+
+/// `name = value [, ...]`, and nothing else.
+pub(crate) fn options_to_the_end(
+    tokens: &mut Tokens<'_, '_>,
+) -> Result<Vec<WithOption>, SyntaxError> {
+    let mut options = vec![option(tokens)?];
+    while tokens.take_mark(&Token::Comma) {
+        options.push(option(tokens)?);
+    }
+    if !tokens.at_mark(&Token::EOF) {
+        return Err(tokens.unexpected("',' or the end"));
+    }
+    Ok(options)
+}
+
+/// `name = value`
+fn option(tokens: &mut Tokens<'_, '_>) -> Result<WithOption, SyntaxError> {
+    let name = option_name(tokens)?;
+    tokens.expect_mark(&Token::Eq)?;
+    let (value, value_span) = option_value(tokens)?;
+    Ok(WithOption { name, value, value_span })
 }
 
 /// One or more items between parentheses.

@@ -54,6 +54,7 @@ mod parser;
 mod procedure;
 mod recognise;
 mod statement;
+mod texts;
 mod tokens;
 
 pub use dialect::LanceIndexDialect;
@@ -66,3 +67,4 @@ pub use statement::{
     IndexTarget, OptimizeIndex, OptimizeTable, RefreshIndex, ShowCreateIndex, ShowIndexSegments,
     ShowIndexes, VacuumTable,
 };
+pub use texts::{options_in, path_in};

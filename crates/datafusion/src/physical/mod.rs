@@ -5,6 +5,7 @@ pub(crate) mod commit;
 mod conflicts;
 pub(crate) mod drive;
 pub(crate) mod drop;
+pub(crate) mod once;
 pub(crate) mod outcome;
 mod publish;
 pub(crate) mod report;

@@ -32,40 +32,10 @@ pub(crate) enum Show {
 
 impl Show {
     pub(crate) fn schema(&self) -> SchemaRef {
-        let text = |name| Field::new(name, DataType::Utf8, false);
-        let count = |name| Field::new(name, DataType::Int64, false);
-        let some_text = |name| Field::new(name, DataType::Utf8, true);
-        let some_count = |name| Field::new(name, DataType::Int64, true);
-        let fields = match self {
-            Self::Indexes { .. } => vec![
-                text("name"),
-                text("fields"),
-                text("index_type"),
-                count("num_indexed_fragments"),
-                count("num_indexed_rows"),
-                count("num_unindexed_fragments"),
-                count("num_unindexed_rows"),
-                Field::new("indexed_percent", DataType::Float64, true),
-                count("num_segments"),
-                some_count("size_bytes"),
-                text("state"),
-                some_text("config"),
-                text("source"),
-            ],
-            Self::Segments { .. } => vec![
-                text("index_name"),
-                text("segment"),
-                text("fragments"),
-                count("num_fragments"),
-                count("num_rows"),
-                some_count("size_bytes"),
-                count("index_version"),
-                count("built_at_version"),
-                Field::new("created_at", DataType::Timestamp(TimeUnit::Millisecond, None), true),
-                some_count("tier"),
-            ],
-        };
-        Arc::new(Schema::new(fields))
+        match self {
+            Self::Indexes { .. } => indexes_schema(),
+            Self::Segments { .. } => segments_schema(),
+        }
     }
 
     fn target(&self) -> &Target {
@@ -83,6 +53,46 @@ impl Show {
         RecordBatch::try_new(self.schema(), columns)
             .map_err(|error| error::Error::internal(format!("SHOW: {error}")))
     }
+}
+
+/// The schema of what `SHOW INDEXES` answers.
+pub(crate) fn indexes_schema() -> SchemaRef {
+    Arc::new(Schema::new(vec![
+        column("name", DataType::Utf8),
+        column("fields", DataType::Utf8),
+        column("index_type", DataType::Utf8),
+        column("num_indexed_fragments", DataType::Int64),
+        column("num_indexed_rows", DataType::Int64),
+        column("num_unindexed_fragments", DataType::Int64),
+        column("num_unindexed_rows", DataType::Int64),
+        column("indexed_percent", DataType::Float64).with_nullable(true),
+        column("num_segments", DataType::Int64),
+        column("size_bytes", DataType::Int64).with_nullable(true),
+        column("state", DataType::Utf8),
+        column("config", DataType::Utf8).with_nullable(true),
+        column("source", DataType::Utf8),
+    ]))
+}
+
+/// The schema of what `SHOW INDEX SEGMENTS` answers.
+pub(crate) fn segments_schema() -> SchemaRef {
+    let time = DataType::Timestamp(TimeUnit::Millisecond, None);
+    Arc::new(Schema::new(vec![
+        column("index_name", DataType::Utf8),
+        column("segment", DataType::Utf8),
+        column("fragments", DataType::Utf8),
+        column("num_fragments", DataType::Int64),
+        column("num_rows", DataType::Int64),
+        column("size_bytes", DataType::Int64).with_nullable(true),
+        column("index_version", DataType::Int64),
+        column("built_at_version", DataType::Int64),
+        column("created_at", time).with_nullable(true),
+        column("tier", DataType::Int64).with_nullable(true),
+    ]))
+}
+
+fn column(name: &str, data_type: DataType) -> Field {
+    Field::new(name, data_type, false)
 }
 
 impl fmt::Display for Show {

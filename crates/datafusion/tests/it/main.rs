@@ -7,6 +7,7 @@ mod commits;
 mod cost;
 mod executors;
 mod foreign;
+mod functions;
 mod pinned;
 mod races;
 mod scripted;

@@ -13,6 +13,7 @@ mod procedures;
 mod round_trip;
 mod several;
 mod soup;
+mod texts;
 
 use lance_index_sql::{
     IndexStatement, LanceIndexDialect, ParseError, Parsed, ParsedStatement, StatementParser,

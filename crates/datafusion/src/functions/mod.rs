@@ -1,0 +1,24 @@
+//! The functions of Lance tables, for any DataFusion session.
+//!
+//! Table functions carry out index statements where the parsing of texts can't be changed:
+//! `SELECT * FROM lance_refresh_index('t', 'i', 'num_segments=8')` is
+//! `ALTER TABLE t REFRESH INDEX i WITH (num_segments = 8)`.
+//!
+//! [`with_lance_index`](crate::session::SessionStateBuilderExt::with_lance_index) and
+//! [`register_lance_index`](crate::session::SessionContextExt::register_lance_index) add all of
+//! them; they need nothing else of a session than its Lance tables.
+
+mod arguments;
+mod statement;
+
+use std::sync::Arc;
+
+use datafusion::catalog::TableFunction;
+
+/// The table functions: those that carry out statements.
+pub fn table_functions() -> Vec<Arc<TableFunction>> {
+    let statements = statement::FUNCTIONS.iter().map(|function| {
+        TableFunction::new(function.signature.name.to_string(), Arc::new(*function))
+    });
+    statements.map(Arc::new).collect()
+}

@@ -1,0 +1,36 @@
+-- Errors name the function, and the argument or the option.
+CREATE EXTERNAL TABLE t (id INT) STORED AS LANCE LOCATION '{dir}/t';
+INSERT INTO t VALUES (1);
+CREATE INDEX i ON t (id);
+CREATE TABLE memory AS SELECT 1 AS id;
+SELECT * FROM lance_refresh_index('t');
+SELECT * FROM lance_refresh_index();
+SELECT * FROM lance_refresh_index(t, i);
+SELECT * FROM lance_refresh_index('t', 1);
+SELECT * FROM lance_refresh_index('t', '');
+SELECT * FROM lance_refresh_index('t', 'i', 'num_segments');
+SELECT * FROM lance_refresh_index('t', 'i', 'num_segments=');
+SELECT * FROM lance_refresh_index('t', 'i', 'num_segments=2 threads=1');
+SELECT * FROM lance_refresh_index('t', 'i', 'num_segments=2', 'NUM_SEGMENTS=2');
+SELECT * FROM lance_refresh_index('t', 'i', 'num_segment=2');
+SELECT * FROM lance_refresh_index('t', 'i', 'num_segments=0');
+SELECT * FROM lance_refresh_index('t', 'j');
+SELECT * FROM lance_refresh_index('t', '__lance_frag_reuse');
+SELECT * FROM lance_refresh_indexes('u');
+SELECT * FROM lance_refresh_indexes('memory');
+SELECT * FROM lance_indexes('a.b.c.d');
+SELECT * FROM lance_indexes('nowhere.t');
+SELECT * FROM lance_indexes('t', 'i');
+SELECT * FROM lance_index_segments('t', 'j');
+SELECT * FROM lance_create_index('t', 'i', 'id');
+SELECT * FROM lance_create_index('t', 'j', 'idd');
+SELECT * FROM lance_create_index('t', 'j', 'id', 'gin');
+SELECT * FROM lance_create_index('t', 'j', 'id', 'btree', 'bitmap');
+SELECT * FROM lance_create_index('t', 'j', 'id', 'or_replace=yes');
+SELECT * FROM lance_create_index('t', 'j', 'id', 'or_replace=true', 'if_not_exists=true');
+SELECT * FROM lance_drop_index('t', 'j');
+SELECT * FROM lance_drop_index('t', 'i', 'cascade=true');
+SELECT * FROM lance_optimize_table('t');
+SELECT * FROM lance_vacuum_table('t');
+-- Nothing of it was done.
+SELECT version FROM lance_create_index('t', 'i', 'id', 'or_replace=true');
