@@ -9,6 +9,7 @@ use lance_index_plan::{snapshot::IndexDefinition, work::WorkUnit};
 use crate::{
     error::{Error, Result},
     physical::outcome::WorkOutcome,
+    progress::AttemptProgress,
     store::build,
     table::Target,
 };
@@ -46,6 +47,8 @@ pub struct WorkAttempt {
     pub unit: WorkUnit,
     /// 1 for the first attempt.
     pub number: usize,
+    /// Where to tell how far it is.
+    pub progress: AttemptProgress,
 }
 
 /// The executor of a session, as it stands in the session's configuration.
@@ -74,10 +77,10 @@ impl WorkExecutor for LocalExecutor {
 
     async fn run(&self, attempt: WorkAttempt, _context: Arc<TaskContext>) -> Result<WorkOutcome> {
         let started = Instant::now();
-        let WorkAttempt { target, read_version, definition, unit, number } = attempt;
+        let WorkAttempt { target, read_version, definition, unit, number, progress } = attempt;
         let (work_id, rows) = (unit.work_id, unit.rows);
         let task = SpawnedTask::spawn(async move {
-            build::build(target.table(), read_version, &definition, &unit).await
+            build::build(target.table(), read_version, &definition, &unit, progress).await
         });
         let built = match task.join().await {
             Ok(built) => built,

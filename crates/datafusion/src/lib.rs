@@ -49,6 +49,7 @@ pub mod options;
 mod physical;
 mod planner;
 mod planning;
+pub mod progress;
 pub mod session;
 pub mod settings;
 mod store;

@@ -19,6 +19,7 @@ use super::outcome::{self, Failure, WorkOutcome};
 use crate::{
     error::{Error, ErrorKind, Result},
     executor::{SessionExecutor, WorkAttempt, panicked},
+    progress::{UnitProgress, count_units},
     settings::RunSettings,
     store::build::BuiltSegment,
     table::Target,
@@ -50,6 +51,7 @@ impl IndexWorkExec {
         // A partition is one row that takes long: there is nothing to yield between.
         .with_scheduling_type(SchedulingType::Cooperative);
         let metrics = ExecutionPlanMetricsSet::new();
+        count_units(&metrics, plan.units.len(), plan.units.iter().map(|unit| unit.rows).sum());
         Self { target, plan, executor, metrics, properties: Arc::new(properties) }
     }
 }
@@ -123,17 +125,22 @@ impl ExecutionPlan for IndexWorkExec {
         let Some(unit) = self.plan.units.get(partition) else {
             return internal_err!("there is no work unit for partition {partition}");
         };
+        let progress = UnitProgress::new(&self.metrics, partition);
         let attempt = WorkAttempt {
             target: self.target.clone(),
             read_version: self.plan.read_version,
             definition: Arc::new(self.plan.definition.clone()),
             unit: unit.clone(),
             number: 0,
+            progress: progress.of_attempts(),
         };
         let (executor, metrics) = (self.executor.clone(), self.metrics.clone());
         let row = futures::stream::once(async move {
             let outcome = run_unit(&executor, attempt, context).await;
             record(&metrics, partition, &outcome);
+            if outcome.result.is_ok() {
+                progress.finish(outcome.rows);
+            }
             Ok(outcome.to_batch()?)
         });
         Ok(Box::pin(RecordBatchStreamAdapter::new(outcome::schema(), row)))
@@ -188,6 +195,8 @@ async fn run_attempt(
         result: Err(Failure::new(message, true)),
     };
     let name = executor.0.name();
+    // What an attempt before this one did is lost.
+    attempt.progress.rows_done(0);
     let running = AssertUnwindSafe(executor.0.run(attempt, context)).catch_unwind();
     let answered = tokio::time::timeout(timeout, running).await;
     match answered.map(|answered| answered.unwrap_or_else(|panic| Err(panicked(panic.as_ref())))) {

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use async_trait::async_trait;
 use lance::index::{CreateIndexBuilder, DatasetIndexExt};
-use lance_index::scalar::ScalarIndexParams;
+use lance_index::{progress::IndexBuildProgress, scalar::ScalarIndexParams};
 use lance_index_plan::{
     snapshot::{IndexDefinition, SegmentSnapshot},
     work::WorkUnit,
@@ -17,6 +18,7 @@ use super::{definition, lineage, version::TableVersion};
 use crate::{
     error::{Error, Result},
     index_type::IndexType,
+    progress::AttemptProgress,
 };
 
 /// Builds the unit's segment from the rows that its fragments have at `version`.
@@ -28,6 +30,7 @@ pub(crate) async fn build(
     version: u64,
     definition: &IndexDefinition,
     unit: &WorkUnit,
+    progress: AttemptProgress,
 ) -> Result<BuiltSegment> {
     let mut dataset = table.at(version).await?.dataset;
     let Some(index_type) = IndexType::by_name(&definition.index_type) else {
@@ -45,6 +48,7 @@ pub(crate) async fn build(
     // segment gets its index's name below.
     let mut builder = CreateIndexBuilder::new(&mut dataset, &columns, lance_type, &params)
         .name(Uuid::new_v4().to_string())
+        .progress(Arc::new(RowsTold(progress)))
         .replace(true);
     builder = if unit.fragments.is_empty() {
         builder.train(false)
@@ -59,6 +63,29 @@ pub(crate) async fn build(
     segment.name = definition.name.clone();
     segment.fragment_bitmap = Some(unit.fragments.clone());
     Ok(BuiltSegment { metadata: segment })
+}
+
+/// Passes on what Lance tells while it builds.
+#[derive(Debug)]
+struct RowsTold(AttemptProgress);
+
+#[async_trait]
+impl IndexBuildProgress for RowsTold {
+    async fn stage_start(&self, _: &str, _: Option<u64>, _: &str) -> lance_core::Result<()> {
+        Ok(())
+    }
+
+    async fn stage_progress(&self, stage: &str, completed: u64) -> lance_core::Result<()> {
+        // The one stage that counts rows, of full-text indexes only.
+        if stage == "tokenize_docs" {
+            self.0.rows_done(completed);
+        }
+        Ok(())
+    }
+
+    async fn stage_complete(&self, _: &str) -> lance_core::Result<()> {
+        Ok(())
+    }
 }
 
 /// A segment whose files are written, as the manifest is to name it.

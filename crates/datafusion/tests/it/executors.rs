@@ -10,12 +10,13 @@ use std::{
 };
 
 use async_trait::async_trait;
-use datafusion::execution::TaskContext;
+use datafusion::{execution::TaskContext, physical_plan::collect};
 use datafusion_lance_index::{
     Failure, WorkOutcome,
     error::{Error, Result},
     executor::{LocalExecutor, WorkAttempt, WorkExecutor},
-    session::SessionConfigExt,
+    progress::Progress,
+    session::{SessionConfigExt, SessionContextExt},
 };
 use tokio::sync::Barrier;
 
@@ -192,6 +193,64 @@ async fn explain_names_the_executor_and_analyze_tells_of_each_unit() {
         assert!(plan.contains(metric), "{metric}: {plan}");
     }
     assert_eq!(table.version().await, version + 1);
+}
+
+/// Tells of each attempt that it did some rows; only then lets it be looked at, and go on.
+#[derive(Debug)]
+struct Telling {
+    rows: [u64; 3],
+    told: AtomicUsize,
+    pause: Barrier,
+}
+
+#[async_trait]
+impl WorkExecutor for Telling {
+    fn name(&self) -> &str {
+        "telling"
+    }
+
+    fn slots(&self) -> usize {
+        1
+    }
+
+    async fn run(&self, attempt: WorkAttempt, context: Arc<TaskContext>) -> Result<WorkOutcome> {
+        let told = self.told.fetch_add(1, Ordering::SeqCst);
+        attempt.progress.rows_done(self.rows[told]);
+        self.pause.wait().await;
+        self.pause.wait().await;
+        if told == 0 { Err(Error::lost("gone")) } else { LocalExecutor.run(attempt, context).await }
+    }
+}
+
+#[tokio::test]
+async fn a_running_plan_tells_how_far_it_is() {
+    // The first attempt is lost with its rows; the last one tells of more than there are.
+    let executor =
+        Arc::new(Telling { rows: [40, 60, 1000], told: 0.into(), pause: Barrier::new(2) });
+    let fragments = [half_and_half(), letters(100..200, |_| "C")];
+    let config = config().with_work_executor(executor.clone());
+    let table = Table::with_config(&fragments, false, config).await;
+
+    let query = table.session.lance_sql("SELECT * FROM t").await.unwrap();
+    let query = query.create_physical_plan().await.unwrap();
+    assert_eq!(Progress::of(query.as_ref()), None);
+
+    let create = table.session.lance_sql(CREATE).await.unwrap();
+    let context = Arc::new(create.task_ctx());
+    let plan = create.create_physical_plan().await.unwrap();
+    let progress = |units_done, rows_done| {
+        let now = Progress::of(plan.as_ref()).unwrap();
+        assert_eq!(now, Progress { units: 2, units_done, rows: 200, rows_done });
+    };
+    progress(0, 0);
+    let run = tokio::spawn(collect(plan.clone(), context));
+    for (units_done, rows_done) in [(0, 40), (0, 60), (1, 200)] {
+        executor.pause.wait().await;
+        progress(units_done, rows_done);
+        executor.pause.wait().await;
+    }
+    run.await.unwrap().unwrap();
+    progress(2, 200);
 }
 
 /// Says how many of its attempts have begun, and how many have been dropped.
