@@ -33,8 +33,8 @@ use crate::{
 /// push projection, filters and limit into Lance and use its scalar indexes.
 ///
 /// DELETE and UPDATE need a session that
-/// [`with_lance_index`](crate::session::SessionStateBuilderExt::with_lance_index) made: elsewhere
-/// they are refused, since DataFusion hands a provider only a part of some WHERE clauses.
+/// [`with_lance_index`](crate::session::SessionStateBuilderExt::with_lance_index) has set up:
+/// elsewhere they are refused, since DataFusion hands a provider only a part of some WHERE clauses.
 #[derive(Debug)]
 pub struct LanceTable {
     /// The newest version seen so far.
@@ -165,8 +165,8 @@ impl LanceTable {
 
 fn not_through_the_provider<T>(verb: &str) -> Result<T> {
     Err(Error::not_supported(format!(
-        "{verb} on a Lance table needs a session made with with_lance_index: DataFusion hands a \
-         table only a part of some WHERE clauses"
+        "{verb} of a Lance table needs a session that with_lance_index or register_lance_index has \
+         set up: DataFusion itself hands a table only a part of some WHERE clauses"
     ))
     .into())
 }

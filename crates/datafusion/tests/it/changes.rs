@@ -3,7 +3,7 @@
 use std::{collections::HashMap, sync::Arc};
 
 use datafusion::prelude::SessionContext;
-use datafusion_lance_index::table::LanceTable;
+use datafusion_lance_index::{session::SessionContextExt, table::LanceTable};
 use futures::FutureExt;
 
 use crate::{
@@ -179,7 +179,14 @@ async fn a_session_without_the_rule_refuses() {
     for change in ["DELETE FROM t WHERE id = 1", "UPDATE t SET other = 1", "TRUNCATE TABLE t"] {
         let done = session.sql(change).await.unwrap().collect().await;
         let error = done.unwrap_err().strip_backtrace();
-        assert!(error.contains("needs a session made with with_lance_index"), "{change}: {error}");
+        assert!(error.contains("needs a session that with_lance_index"), "{change}: {error}");
     }
     assert_eq!(table.number("SELECT count(*) FROM scan").await, 100);
+    // A stock session can be taught, even one that has the table already.
+    session.register_lance_index();
+    for change in ["DELETE FROM t WHERE id IN (SELECT 7)", "UPDATE t SET other = 1 WHERE id < 5"] {
+        session.sql(change).await.unwrap().collect().await.unwrap();
+    }
+    assert_eq!(table.number("SELECT count(*) FROM scan").await, 99);
+    assert_eq!(table.number("SELECT count(*) FROM scan WHERE other = 1").await, 5);
 }
