@@ -13,7 +13,9 @@ mod statement;
 
 use std::sync::Arc;
 
-use datafusion::catalog::TableFunction;
+use datafusion::{catalog::TableFunction, logical_expr::ScalarUDF};
+
+use crate::table::scalar;
 
 /// The table functions: those that carry out statements.
 pub fn table_functions() -> Vec<Arc<TableFunction>> {
@@ -21,4 +23,9 @@ pub fn table_functions() -> Vec<Arc<TableFunction>> {
         TableFunction::new(function.signature.name.to_string(), Arc::new(*function))
     });
     statements.map(Arc::new).collect()
+}
+
+/// The scalar functions: Lance's own, which its tables evaluate by an index where they can.
+pub fn scalar_functions() -> Vec<Arc<ScalarUDF>> {
+    scalar::functions().into_iter().map(Arc::new).collect()
 }

@@ -3,6 +3,7 @@
 mod factory;
 mod insert;
 mod provider;
+pub(crate) mod scalar;
 mod target;
 
 pub use factory::LanceTableFactory;

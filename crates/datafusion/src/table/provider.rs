@@ -16,7 +16,7 @@ use datafusion::{
 };
 use lance::{Dataset, dataset::builder::DatasetBuilder, datatypes::format_field_path};
 
-use super::insert::LanceSink;
+use super::{insert::LanceSink, scalar};
 use crate::{
     error::{self, Error},
     store::version::TableVersion,
@@ -131,7 +131,7 @@ impl TableProvider for LanceTable {
             scan.filter_expr(filter);
         }
         scan.limit(limit.and_then(|limit| i64::try_from(limit).ok()), None)?;
-        scan.use_scalar_index(self.use_index);
+        scan.use_scalar_index(self.use_index && !scalar::index_loses_rows(filters, &latest).await?);
         Ok(scan.create_plan().await?)
     }
 
