@@ -1,9 +1,10 @@
-//! Lance tables in SQL: reading, appending, creating.
+//! Lance tables in SQL: reading, searching, appending, creating.
 
 mod factory;
 mod insert;
 mod provider;
 pub(crate) mod scalar;
+pub(crate) mod search;
 mod target;
 
 pub use factory::LanceTableFactory;

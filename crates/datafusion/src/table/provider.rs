@@ -1,9 +1,10 @@
 use std::{
+    any::Any,
     collections::HashMap,
     sync::{Arc, PoisonError, RwLock},
 };
 
-use arrow_schema::{Schema, SchemaRef};
+use arrow_schema::{Field, Schema, SchemaRef};
 use async_trait::async_trait;
 use datafusion::{
     catalog::{Session, TableProvider},
@@ -30,7 +31,7 @@ use crate::{
 pub struct LanceTable {
     /// The newest version seen so far.
     dataset: RwLock<Arc<Dataset>>,
-    use_index: bool,
+    pub(super) use_index: bool,
 }
 
 impl LanceTable {
@@ -52,6 +53,12 @@ impl LanceTable {
             }
             Err(error) => Err(Error::failed(format!("opening the table at '{uri}'"), error)),
         }
+    }
+
+    /// The Lance table that a provider is, if it is one.
+    pub(crate) fn of(provider: &dyn TableProvider) -> Option<&Self> {
+        let provider: &dyn Any = provider;
+        provider.downcast_ref()
     }
 
     /// Whether scans may use scalar indexes; they do unless told otherwise. A second table on the
@@ -86,6 +93,23 @@ pub(super) fn arrow_schema(dataset: &Dataset) -> SchemaRef {
     Arc::new(Schema::from(dataset.schema()))
 }
 
+/// Checks that columns which a statement was planned with are still there.
+pub(super) fn check_unchanged<'a>(
+    columns: impl IntoIterator<Item = &'a Arc<Field>>,
+    latest: &Dataset,
+) -> Result<()> {
+    let now = arrow_schema(latest);
+    for field in columns {
+        if !now.field_with_name(field.name()).is_ok_and(|now| now == field.as_ref()) {
+            return plan_err!(
+                "column {} was changed by another writer; run the statement again",
+                field.name()
+            );
+        }
+    }
+    Ok(())
+}
+
 #[async_trait]
 impl TableProvider for LanceTable {
     fn schema(&self) -> SchemaRef {
@@ -110,15 +134,7 @@ impl TableProvider for LanceTable {
             None => known.as_ref().clone(),
         };
         let latest = self.latest().await?;
-        let now = arrow_schema(&latest);
-        for field in wanted.fields() {
-            if !now.field_with_name(field.name()).is_ok_and(|now| now == field.as_ref()) {
-                return plan_err!(
-                    "column {} was changed by another writer; run the statement again",
-                    field.name()
-                );
-            }
-        }
+        check_unchanged(wanted.fields(), &latest)?;
         let mut scan = latest.scan();
         // By expression, since a name may be written as a path only in quotes.
         let columns: Vec<(&str, String)> = wanted

@@ -6,6 +6,7 @@ mod commits;
 mod cost;
 mod executors;
 mod foreign;
+mod fts;
 mod functions;
 mod races;
 mod stale;
