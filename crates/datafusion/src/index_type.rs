@@ -52,6 +52,13 @@ pub enum Values {
         /// The largest.
         max: u64,
     },
+    /// The same, or NULL where there is to be no limit.
+    Limit {
+        /// The smallest.
+        min: u64,
+        /// The largest.
+        max: u64,
+    },
     /// Numbers between `above` and `below`, both excluded.
     Between {
         /// The lower bound.
@@ -69,6 +76,9 @@ impl fmt::Display for Values {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Integer { min, max } => write!(f, "a whole number from {min} to {max}"),
+            Self::Limit { min, max } => {
+                write!(f, "a whole number from {min} to {max}, or NULL for no limit")
+            }
             Self::Between { above, below } => {
                 write!(f, "a number above {above} and below {below}")
             }
@@ -83,6 +93,7 @@ const fn parameter(name: &'static str, values: Values) -> Parameter {
 }
 
 const ROWS: Values = Values::Integer { min: 1, max: u32::MAX as u64 };
+const LENGTH_LIMIT: Values = Values::Limit { min: 1, max: u16::MAX as u64 };
 const LENGTH: Values = Values::Integer { min: 1, max: u16::MAX as u64 };
 
 /// Every index type there is, in the order in which errors list them.
@@ -149,7 +160,7 @@ pub static INDEX_TYPES: [IndexType; 8] = [
             parameter("base_tokenizer", Values::Text),
             parameter("language", Values::Text),
             parameter("with_position", Values::Boolean),
-            parameter("max_token_length", LENGTH),
+            parameter("max_token_length", LENGTH_LIMIT),
             parameter("lower_case", Values::Boolean),
             parameter("stem", Values::Boolean),
             parameter("remove_stop_words", Values::Boolean),

@@ -1,10 +1,11 @@
 //! From a typed statement to a logical plan: finds the table and the index, checks the options,
 //! takes a snapshot and has a plan made. Changes nothing.
 
-use std::{any::Any, sync::Arc};
+use std::sync::Arc;
 
 use arrow::datatypes::SchemaRef;
 use datafusion::{
+    catalog::TableProvider,
     common::{DataFusionError, Result as DataFusionResult},
     execution::SessionState,
     logical_expr::LogicalPlan,
@@ -123,13 +124,11 @@ fn changes(statement: &IndexStatement) -> bool {
     )
 }
 
-/// The Lance table of that name, at its latest version; one that can be changed, if the statement
-/// does.
-async fn target(
+/// The Lance table of that name.
+pub(crate) async fn lance_table(
     state: &SessionState,
     name: &ObjectName,
-    changes: bool,
-) -> DataFusionResult<Target> {
+) -> DataFusionResult<Arc<dyn TableProvider>> {
     let normalize = state.config_options().sql_parser.enable_ident_normalization;
     let reference = object_name_to_table_reference(name.clone(), normalize)?;
     let schema = state.schema_for_ref(reference.clone())?;
@@ -138,9 +137,22 @@ async fn target(
             "there is no table '{name}'; CREATE EXTERNAL TABLE ... STORED AS LANCE names one"
         ))));
     };
-    let provider: &dyn Any = provider.as_ref();
-    let Some(table) = provider.downcast_ref::<LanceTable>() else {
+    if LanceTable::of(provider.as_ref()).is_none() {
         return Err(Error::invalid(format!("table '{name}' is not a Lance table")).into());
+    }
+    Ok(provider)
+}
+
+/// The Lance table of that name, at its latest version; one that can be changed, if the statement
+/// does.
+async fn target(
+    state: &SessionState,
+    name: &ObjectName,
+    changes: bool,
+) -> DataFusionResult<Target> {
+    let provider = lance_table(state, name).await?;
+    let Some(table) = LanceTable::of(provider.as_ref()) else {
+        return Err(Error::internal(format!("table '{name}' is of another kind")).into());
     };
     if changes {
         table.check_writable(&name.to_string())?;

@@ -143,11 +143,15 @@ fn find(option: &WithOption, known: &[Parameter], context: &str) -> Result<Param
 
 fn check(option: &WithOption, parameter: Parameter) -> Result<Value> {
     let value = match (&option.value, parameter.values) {
-        (OptionValue::Number(written), Values::Integer { min, max }) => written
+        (
+            OptionValue::Number(written),
+            Values::Integer { min, max } | Values::Limit { min, max },
+        ) => written
             .parse::<u64>()
             .ok()
             .filter(|number| (min..=max).contains(number))
             .map(Value::from),
+        (OptionValue::Null, Values::Limit { .. }) => Some(Value::Null),
         (OptionValue::Number(written), Values::Between { above, below }) => written
             .parse::<f64>()
             .ok()

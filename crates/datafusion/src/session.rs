@@ -43,6 +43,7 @@ impl SessionStateBuilderExt for SessionStateBuilder {
         self.table_functions()
             .get_or_insert_default()
             .extend(functions::table_functions().into_iter().map(named));
+        self.scalar_functions().get_or_insert_default().extend(functions::scalar_functions());
         self.with_query_planner(Arc::new(LanceIndexQueryPlanner { previous }))
             .with_analyzer_rule(Arc::new(ChangeRule))
             .with_table_factory("LANCE".to_string(), Arc::new(LanceTableFactory))

@@ -1,5 +1,4 @@
--- A full-text index on texts and on lists of texts: coverage grows by what was appended. There is no
--- full-text search in SQL yet.
+-- A full-text index on texts and on lists of texts: coverage grows by what was appended.
 CREATE EXTERNAL TABLE t (id INT, text VARCHAR, texts VARCHAR[]) STORED AS LANCE LOCATION '{dir}/t';
 INSERT INTO t VALUES
   (1, 'the quick brown fox', ['one', 'two words']), (2, 'a lazy dog', ['words']), (3, '', []), (4, NULL, NULL);

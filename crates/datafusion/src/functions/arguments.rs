@@ -125,6 +125,11 @@ impl Arguments {
         Ok(Options { signature: self.signature, options })
     }
 
+    /// How many arguments are left.
+    pub(super) fn left(&self) -> usize {
+        self.left.len()
+    }
+
     /// Fails if an argument is left.
     pub(super) fn finish(self) -> Result<()> {
         match self.left.front() {

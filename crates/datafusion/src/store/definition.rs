@@ -2,8 +2,10 @@
 
 use lance::index::{DatasetIndexInternalExt, scalar::load_segment_params};
 use lance_index::{
-    metrics::NoOpMetricsCollector, pbold, registry::IndexPluginRegistry,
-    scalar::inverted::tokenizer::InvertedIndexParams,
+    metrics::NoOpMetricsCollector,
+    pbold,
+    registry::IndexPluginRegistry,
+    scalar::inverted::{query::try_collect_query_tokens, tokenizer::InvertedIndexParams},
 };
 use lance_index_plan::snapshot::{IndexDefinition, IndexedField, SegmentSnapshot};
 use lance_table::format::IndexMetadata;
@@ -107,6 +109,16 @@ fn fts_details(segment: &IndexMetadata) -> Option<Option<Value>> {
     let details = pbold::InvertedIndexDetails::decode(details.value.as_slice()).ok();
     let details = details.filter(|details| details.base_tokenizer.is_some());
     Some(details.and_then(|details| canonical(&details).ok()))
+}
+
+/// How many tokens of a text a full-text segment looks for: stop words are none. `None` if it is of
+/// another type, or its manifest entry doesn't say how it splits texts.
+pub(crate) fn tokens_in(segment: &IndexMetadata, text: &str) -> Option<usize> {
+    let details = segment.index_details.as_ref().filter(|details| is_fts(&details.type_url))?;
+    let details = pbold::InvertedIndexDetails::decode(details.value.as_slice()).ok()?;
+    let mut tokenizer = InvertedIndexParams::try_from(&details).ok()?.build().ok()?;
+    let tokens = try_collect_query_tokens(text, &mut tokenizer).ok()?;
+    Some(tokens.len())
 }
 
 /// The settings with defaults filled in. Where the postings are kept in another version of the

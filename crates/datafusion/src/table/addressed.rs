@@ -67,7 +67,7 @@ impl TableProvider for AddressedTable {
         };
         let is_address = |field: &&Arc<Field>| [ROW_ADDR, ROW_ID].contains(&field.name().as_str());
         let columns = wanted.fields().iter().filter(|field| !is_address(field));
-        let mut scanner = scan(self.table.dataset(), columns, filters, limit)?;
+        let mut scanner = scan(self.table.dataset(), columns, filters, limit, true).await?;
         for address in wanted.fields().iter().filter(is_address) {
             match address.name().as_str() {
                 ROW_ADDR => scanner.with_row_address(),

@@ -61,8 +61,7 @@ impl AnalyzerRule for ChangeRule {
 fn change(statement: &DmlStatement) -> Result<Option<LogicalPlan>> {
     let source: &dyn Any = statement.target.as_ref();
     let Some(source) = source.downcast_ref::<DefaultTableSource>() else { return Ok(None) };
-    let provider: &dyn Any = source.table_provider.as_ref();
-    let Some(table) = provider.downcast_ref::<LanceTable>() else { return Ok(None) };
+    let Some(table) = LanceTable::of(source.table_provider.as_ref()) else { return Ok(None) };
     let name = statement.table_name.to_string();
     table.check_writable(&name)?;
     let dataset = table.dataset();

@@ -1,4 +1,5 @@
 use std::{
+    any::Any,
     collections::HashMap,
     sync::{Arc, PoisonError, RwLock},
 };
@@ -20,7 +21,7 @@ use lance::{
     datatypes::format_field_path,
 };
 
-use super::insert::LanceSink;
+use super::{insert::LanceSink, scalar};
 use crate::{
     error::{self, Error},
     store::version::TableVersion,
@@ -39,7 +40,7 @@ use crate::{
 pub struct LanceTable {
     /// The newest version seen so far.
     dataset: RwLock<Arc<Dataset>>,
-    use_index: bool,
+    pub(super) use_index: bool,
     /// What it is opened at for good, as in "version 12".
     pinned: Option<String>,
 }
@@ -121,6 +122,12 @@ impl LanceTable {
         }
     }
 
+    /// The Lance table that a provider is, if it is one.
+    pub(crate) fn of(provider: &dyn TableProvider) -> Option<&Self> {
+        let provider: &dyn Any = provider;
+        provider.downcast_ref()
+    }
+
     /// Whether scans may use scalar indexes; they do unless told otherwise. A second table on the
     /// same location without them tells what a full scan finds.
     pub fn with_use_index(mut self, use_index: bool) -> Self {
@@ -172,11 +179,12 @@ fn not_through_the_provider<T>(verb: &str) -> Result<T> {
 }
 
 /// A scan of these columns, for the rows that all of the filters hold for.
-pub(super) fn scan<'a>(
+pub(super) async fn scan<'a>(
     dataset: &Dataset,
     columns: impl IntoIterator<Item = &'a FieldRef>,
     filters: &[Expr],
     limit: Option<usize>,
+    use_index: bool,
 ) -> Result<Scanner> {
     let mut scan = dataset.scan();
     // By expression, since a name may be written as a path only in quotes.
@@ -189,11 +197,29 @@ pub(super) fn scan<'a>(
         scan.filter_expr(filter);
     }
     scan.limit(limit.and_then(|limit| i64::try_from(limit).ok()), None)?;
+    scan.use_scalar_index(use_index && !scalar::index_loses_rows(filters, dataset).await?);
     Ok(scan)
 }
 
 pub(super) fn arrow_schema(dataset: &Dataset) -> SchemaRef {
     Arc::new(Schema::from(dataset.schema()))
+}
+
+/// Checks that columns which a statement was planned with are still there.
+pub(super) fn check_unchanged<'a>(
+    columns: impl IntoIterator<Item = &'a FieldRef>,
+    latest: &Dataset,
+) -> Result<()> {
+    let now = arrow_schema(latest);
+    for field in columns {
+        if !now.field_with_name(field.name()).is_ok_and(|now| now == field.as_ref()) {
+            return plan_err!(
+                "column {} was changed by another writer; run the statement again",
+                field.name()
+            );
+        }
+    }
+    Ok(())
 }
 
 #[async_trait]
@@ -220,17 +246,8 @@ impl TableProvider for LanceTable {
             None => known.as_ref().clone(),
         };
         let latest = self.latest().await?;
-        let now = arrow_schema(&latest);
-        for field in wanted.fields() {
-            if !now.field_with_name(field.name()).is_ok_and(|now| now == field.as_ref()) {
-                return plan_err!(
-                    "column {} was changed by another writer; run the statement again",
-                    field.name()
-                );
-            }
-        }
-        let mut scan = scan(&latest, wanted.fields(), filters, limit)?;
-        scan.use_scalar_index(self.use_index);
+        check_unchanged(wanted.fields(), &latest)?;
+        let scan = scan(&latest, wanted.fields(), filters, limit, self.use_index).await?;
         Ok(scan.create_plan().await?)
     }
 

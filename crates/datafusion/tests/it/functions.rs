@@ -4,7 +4,7 @@ use std::{collections::HashMap, sync::Arc};
 
 use arrow::{
     array::{ArrayRef, Int64Array, RecordBatch, StringArray, StructArray},
-    datatypes::{DataType, Field},
+    datatypes::{DataType, Field, Schema},
     util::pretty::pretty_format_batches,
 };
 use datafusion::{
@@ -430,4 +430,29 @@ async fn a_session_that_is_there_already() {
     assert_eq!(table.segments("i").await.len(), 0);
     sql(&session, "CREATE VIEW v AS SELECT * FROM t WHERE id < 10").await;
     assert_eq!(rows(&sql(&session, "SELECT * FROM v").await), 10);
+}
+
+#[tokio::test]
+async fn functions_of_json_columns() {
+    let json = [("ARROW:extension:name".to_string(), "arrow.json".to_string())];
+    let schema = Schema::new(vec![
+        Field::new("id", DataType::Int64, true),
+        Field::new("doc", DataType::Utf8, true).with_metadata(HashMap::from(json)),
+    ]);
+    let docs = [r#"{"a": "x", "n": 1}"#, r#"{"a": "y", "n": 2, "l": [1, 2]}"#];
+    let columns: Vec<ArrayRef> =
+        vec![Arc::new(Int64Array::from(vec![1, 2])), Arc::new(StringArray::from(docs.to_vec()))];
+    let batch = RecordBatch::try_new(Arc::new(schema), columns).unwrap();
+    let table = Table::new(&[batch], false).await;
+    for (query, answer) in [
+        ("SELECT id FROM t WHERE json_get_string(doc, 'a') = 'y'", "| 2  |"),
+        ("SELECT id FROM t WHERE json_get_int(doc, 'n') < 2", "| 1  |"),
+        ("SELECT id FROM t WHERE json_exists(doc, '$.l')", "| 2  |"),
+        ("SELECT id FROM t WHERE json_array_length(doc, '$.l') = 2", "| 2  |"),
+        ("SELECT json_get_string(doc, 'a') AS a FROM t WHERE id = 1", "| x |"),
+        ("SELECT json_extract(doc, '$.a') AS a FROM t WHERE id = 1", "| \"x\" |"),
+    ] {
+        let found = table.print(query).await;
+        assert!(found.contains(answer), "{query}: {found}");
+    }
 }

@@ -7,6 +7,7 @@ mod commits;
 mod cost;
 mod executors;
 mod foreign;
+mod fts;
 mod functions;
 mod pinned;
 mod races;

@@ -1,0 +1,213 @@
+//! Full-text search of a Lance table.
+
+use std::sync::Arc;
+
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use async_trait::async_trait;
+use datafusion::{
+    catalog::{Session, TableProvider},
+    common::{Result, internal_err},
+    logical_expr::{Expr, TableProviderFilterPushDown, TableType, utils::conjunction},
+    physical_expr::expressions::col,
+    physical_plan::{ExecutionPlan, projection::ProjectionExec},
+    sql::sqlparser::ast::Ident,
+};
+use lance::{Dataset, datatypes::format_field_path};
+use lance_index::scalar::{
+    FullTextSearchQuery,
+    inverted::{
+        SCORE_COL,
+        parser::from_json,
+        query::{FtsQuery, FtsQueryNode, MatchQuery, fill_fts_query_column},
+    },
+};
+
+use super::{LanceTable, provider::check_unchanged};
+use crate::{
+    error::{self, Error},
+    store::{definition, fields, indexes::Indexes, version::TableVersion},
+};
+
+/// The function that searches are called by.
+pub(crate) const NAME: &str = "lance_fts";
+
+/// What is looked for.
+#[derive(Debug, Clone)]
+pub(crate) struct Query(FtsQuery);
+
+impl Query {
+    /// Any of these words.
+    pub(crate) fn words(words: String) -> Self {
+        Self(MatchQuery::new(words).into())
+    }
+
+    /// A query in the JSON form that all clients of Lance have.
+    ///
+    /// # Errors
+    /// It isn't one, said in words that read on.
+    pub(crate) fn json(text: &str) -> std::result::Result<Self, String> {
+        let query = from_json(text).map_err(|error| match error {
+            lance::Error::InvalidInput { source, .. } => source.to_string(),
+            other => other.to_string(),
+        });
+        query.map(Self).map_err(|error| format!("the query in JSON is wrong: {error}"))
+    }
+}
+
+/// The rows of a Lance table that a query finds: the table's columns and `_score`.
+///
+/// Every scan searches the latest version, fragments without an index included.
+#[derive(Debug)]
+pub(crate) struct SearchTable {
+    name: String,
+    table: Arc<dyn TableProvider>,
+    /// Where to look, for a query or a part of one that doesn't say.
+    column: Option<Vec<Ident>>,
+    query: Query,
+    schema: SchemaRef,
+}
+
+impl SearchTable {
+    pub(crate) fn try_new(
+        name: String,
+        table: Arc<dyn TableProvider>,
+        column: Option<Vec<Ident>>,
+        query: Query,
+    ) -> error::Result<Self> {
+        let columns = table.schema();
+        if columns.field_with_name(SCORE_COL).is_ok() {
+            let what = format!("table '{name}' has a column {SCORE_COL} of its own");
+            return Err(Error::not_supported(what));
+        }
+        let score = Arc::new(Field::new(SCORE_COL, DataType::Float32, true));
+        let fields: Vec<_> = columns.fields().iter().cloned().chain([score]).collect();
+        Ok(Self { name, table, column, query, schema: Arc::new(Schema::new(fields)) })
+    }
+
+    /// The query with its columns, and whether indexes cover all rows of them.
+    async fn resolve(&self, latest: &Dataset) -> error::Result<(FtsQuery, bool)> {
+        let table = &TableVersion::new(latest.clone());
+        let mut query = self.query.0.clone();
+        if let Some(column) = &self.column {
+            let path = fields::resolve(table, column)?.path;
+            query = fill_fts_query_column(&query, &[path], false)
+                .map_err(|error| Error::lance("reading the query", error))?;
+        }
+        if query.is_missing_column() {
+            let what = "the query doesn't say in which column to look";
+            return Err(Error::invalid(format!("{what}; name one before it")));
+        }
+        let indexes = Indexes::read(table).await?;
+        let mut covered = true;
+        let mut columns: Vec<String> = query.columns().into_iter().collect();
+        columns.sort();
+        for column in columns {
+            let place = format!("on table {}", self.name);
+            let Some(field) = latest.schema().field(&column) else {
+                return Err(Error::invalid(format!("there is no column '{column}' {place}")));
+            };
+            let is_fts = |index_type: &crate::index_type::IndexType| index_type.name == "fts";
+            let segments: Vec<_> = indexes
+                .all()
+                .filter(|segment| segment.fields == [field.id])
+                .filter(|segment| definition::type_of(segment).is_some_and(is_fts))
+                .collect();
+            if segments.is_empty() {
+                let written = fields::by_id(latest.schema(), field.id);
+                let written = written.map_or(column.clone(), |field| field.column);
+                return Err(Error::invalid(format!(
+                    "column '{column}' has no fts index {place}; CREATE INDEX i ON {} USING fts \
+                     ({written}) makes one",
+                    self.name
+                )));
+            }
+            let mut unindexed = table.fragments();
+            for fragments in segments.iter().filter_map(|segment| segment.fragment_bitmap.as_ref())
+            {
+                unindexed -= fragments;
+            }
+            covered = covered && unindexed.is_empty();
+        }
+        Ok((query, covered))
+    }
+}
+
+fn is_about_score(filter: &Expr) -> bool {
+    filter.column_refs().iter().any(|column| column.name == SCORE_COL)
+}
+
+#[async_trait]
+impl TableProvider for SearchTable {
+    fn schema(&self) -> SchemaRef {
+        self.schema.clone()
+    }
+
+    fn table_type(&self) -> TableType {
+        TableType::Temporary
+    }
+
+    async fn scan(
+        &self,
+        _state: &dyn Session,
+        projection: Option<&Vec<usize>>,
+        filters: &[Expr],
+        limit: Option<usize>,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        let Some(table) = LanceTable::of(self.table.as_ref()) else {
+            return internal_err!("a full-text search of another kind of table");
+        };
+        let wanted = match projection {
+            Some(projection) => self.schema.project(projection)?,
+            None => self.schema.as_ref().clone(),
+        };
+        let latest = table.latest().await?;
+        check_unchanged(wanted.fields().iter().filter(|field| field.name() != SCORE_COL), &latest)?;
+        let here = |error: Error| Error::in_function(NAME, error.into());
+        let (query, covered) = self.resolve(&latest).await.map_err(here)?;
+        let mut scan = latest.scan();
+        let failed = |error| {
+            here(Error::lance(format!("planning the search of table '{}'", self.name), error))
+        };
+        scan.full_text_search(FullTextSearchQuery::new_query(query)).map_err(failed)?;
+        scan.disable_scoring_autoprojection();
+        let columns: Vec<(&str, String)> = wanted
+            .fields()
+            .iter()
+            .map(|field| (field.name().as_str(), format_field_path(&[field.name()])))
+            .collect();
+        scan.project_with_transform(&columns).map_err(failed)?;
+        if let Some(filter) = conjunction(filters.to_vec()) {
+            scan.filter_expr(filter);
+        }
+        scan.use_scalar_index(table.use_index);
+        // In fragments without an index Lance scores rows among those that it looks at, so there a
+        // filter has to come after the search, and a limit after both.
+        scan.prefilter(covered);
+        if covered {
+            let limit = limit.and_then(|limit| i64::try_from(limit).ok());
+            scan.limit(limit, None).map_err(failed)?;
+        }
+        let plan = scan.create_plan().await.map_err(failed)?;
+        if plan.schema().fields() == wanted.fields() {
+            return Ok(plan);
+        }
+        // Some queries answer more than they were asked for.
+        let columns = wanted
+            .fields()
+            .iter()
+            .map(|field| Ok((col(field.name(), &plan.schema())?, field.name().clone())));
+        let columns = columns.collect::<Result<Vec<_>>>()?;
+        Ok(Arc::new(ProjectionExec::try_new(columns, plan)?))
+    }
+
+    fn supports_filters_pushdown(
+        &self,
+        filters: &[&Expr],
+    ) -> Result<Vec<TableProviderFilterPushDown>> {
+        let support = |filter: &&Expr| match is_about_score(filter) {
+            true => TableProviderFilterPushDown::Unsupported,
+            false => TableProviderFilterPushDown::Exact,
+        };
+        Ok(filters.iter().map(support).collect())
+    }
+}

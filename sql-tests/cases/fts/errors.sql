@@ -1,0 +1,26 @@
+CREATE EXTERNAL TABLE t (id INT, text VARCHAR, note VARCHAR, "Note" VARCHAR) STORED AS LANCE LOCATION '{dir}/t';
+INSERT INTO t VALUES (1, 'quick fox', 'x', 'y');
+CREATE INDEX text_idx ON t USING fts (text);
+CREATE INDEX note_idx ON t USING ngram (note);
+CREATE TABLE memory AS SELECT 1 AS id, 'words' AS text;
+CREATE EXTERNAL TABLE scored (id INT, _score DOUBLE) STORED AS LANCE LOCATION '{dir}/scored';
+SELECT * FROM lance_fts('t');
+SELECT * FROM lance_fts('t', 'text');
+SELECT * FROM lance_fts('t', 'text', '');
+SELECT * FROM lance_fts('t', 'text', 'fox', 'more');
+SELECT * FROM lance_fts('t', 'text', 5);
+SELECT * FROM lance_fts('t', 'txt', 'fox');
+SELECT * FROM lance_fts('t', 'note', 'fox');
+SELECT * FROM lance_fts('t', '"Note"', 'fox');
+SELECT * FROM lance_fts('t', 'id', 'fox');
+SELECT * FROM lance_fts('u', 'text', 'fox');
+SELECT * FROM lance_fts('memory', 'text', 'words');
+SELECT * FROM lance_fts('scored', 'id', 'words');
+SELECT * FROM lance_fts('t', 'text', '{"match": ');
+SELECT * FROM lance_fts('t', 'text', '{"macht": {"terms": "fox"}}');
+SELECT * FROM lance_fts('t', 'text', '{"match": {"words": "fox"}}');
+SELECT * FROM lance_fts('t', '{"match": {"terms": "fox"}}');
+SELECT * FROM lance_fts('t', '{"match": {"column": "txt", "terms": "fox"}}');
+SELECT * FROM lance_fts('t', '{"match": {"column": "note", "terms": "fox"}}');
+-- The index was built without positions.
+SELECT * FROM lance_fts('t', 'text', '{"phrase": {"terms": "quick fox"}}');
