@@ -9,6 +9,7 @@ mod errors;
 mod formats;
 mod interrupt;
 mod piped;
+mod terminal;
 
 use std::{
     path::{Path, PathBuf},
