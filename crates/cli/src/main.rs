@@ -1,6 +1,7 @@
 //! `lance-sql`: a shell for Lance tables.
 
 mod args;
+mod cooperate;
 mod print;
 mod progress;
 mod repl;

@@ -8,13 +8,10 @@ use std::{
 };
 
 use datafusion::{
-    common::{
-        runtime::SpawnedTask,
-        tree_node::{Transformed, TransformedResult, TreeNode},
-    },
+    common::runtime::SpawnedTask,
     dataframe::DataFrame,
     error::{DataFusionError, Result},
-    physical_plan::{ExecutionPlan, coop::CooperativeExec, execute_stream},
+    physical_plan::{ExecutionPlan, execute_stream},
 };
 use datafusion_cli::{print_format::PrintFormat, print_options::MaxRows};
 use futures::StreamExt;
@@ -104,7 +101,7 @@ pub(crate) async fn run(
     let frame = planned.await?;
     let context = Arc::new(frame.task_ctx());
     let format = context.session_config().options().format.clone();
-    let plan = stoppable(frame.create_physical_plan().await?)?;
+    let plan = frame.create_physical_plan().await?;
     let plan = running.get_or_init(|| plan).clone();
     let mut rows = execute_stream(plan, context)?;
     let schema = rows.schema();
@@ -153,19 +150,6 @@ pub(crate) async fn run(
         output.print(print).await?;
     }
     failed.map_or(Ok(()), Err)
-}
-
-/// Has joins give way now and then. They don't by themselves, and one of a few rows with a few more
-/// may go on for minutes.
-fn stoppable(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
-    let stoppable = plan.transform_up(|node| {
-        Ok(if node.name().ends_with("JoinExec") {
-            Transformed::yes(Arc::new(CooperativeExec::new(node)) as Arc<dyn ExecutionPlan>)
-        } else {
-            Transformed::no(node)
-        })
-    });
-    stoppable.data()
 }
 
 impl Printing {

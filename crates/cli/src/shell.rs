@@ -26,6 +26,7 @@ use tokio::{
 
 use crate::{
     args::Args,
+    cooperate::CooperativeJoins,
     print::{self, Output, Printing, Running},
     progress::ProgressLine,
 };
@@ -74,6 +75,7 @@ impl Shell {
         let state = SessionStateBuilder::new()
             .with_config(config)
             .with_default_features()
+            .with_physical_optimizer_rule(Arc::new(CooperativeJoins))
             .with_lance_index()
             .build();
         let context = SessionContext::new_with_state(state);

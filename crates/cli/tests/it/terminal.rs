@@ -235,6 +235,13 @@ fn ctrl_c_stops_a_statement() {
     assert!(!screen.contains(" read") && !screen.contains("^C"), "{screen}");
     works(&terminal);
 
+    // While it is planned, which for this one is when it runs.
+    terminal.enter(&[&format!("CREATE TABLE x AS SELECT sum(a.value * b.value) {all};")]);
+    terminal.wait_for(|screen| screen.lines().last().unwrap().starts_with("00:00:0"));
+    terminal.press(&["C-c"]);
+    terminal.wait_for(|screen| screen.ends_with(stopped));
+    works(&terminal);
+
     // While it makes a large table.
     terminal.run(&["\\pset maxrows inf"]);
     terminal.enter(&["SELECT value, value AS again FROM generate_series(1, 3000000);"]);
