@@ -1,6 +1,6 @@
-use std::path::PathBuf;
+use std::{io::IsTerminal, path::PathBuf};
 
-use clap::Parser;
+use clap::{ColorChoice, Parser};
 use datafusion_cli::{print_format::PrintFormat, print_options::MaxRows};
 
 /// A shell for Lance tables: DataFusion's SQL, and statements that keep indexes healthy.
@@ -25,13 +25,17 @@ pub(crate) struct Args {
     #[arg(long, value_enum, default_value_t = PrintFormat::Automatic)]
     pub format: PrintFormat,
 
-    /// Print rows and errors only
+    /// Print rows and errors only, and no progress
     #[arg(short, long)]
     pub quiet: bool,
 
     /// The most rows that the table format prints: a number, or inf
     #[arg(long, default_value = "40")]
     pub maxrows: MaxRows,
+
+    /// When to color what is typed, and notices; NO_COLOR in the environment turns `auto` off
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t = ColorChoice::Auto)]
+    pub color: ColorChoice,
 
     /// With -c or -f: go on after a statement that failed; the exit code is 1 all the same
     #[arg(long)]
@@ -48,6 +52,16 @@ fn name_and_uri(text: &str) -> Result<(String, String), String> {
 }
 
 impl Args {
+    /// Whether to color what is written to that stream.
+    pub(crate) fn colors(&self, stream: &impl IsTerminal) -> bool {
+        let unwanted = || std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        match self.color {
+            ColorChoice::Auto => stream.is_terminal() && !unwanted(),
+            ColorChoice::Always => true,
+            ColorChoice::Never => false,
+        }
+    }
+
     /// What to run: the files in order, then the commands in order.
     pub(crate) fn texts(&self) -> Result<Vec<String>, String> {
         let read = |path: &PathBuf| {

@@ -1,35 +1,43 @@
 use std::{
     collections::HashMap,
-    io::{IsTerminal, Write},
+    io::Write,
+    pin::{Pin, pin},
     sync::Arc,
+    time::{Duration, Instant},
 };
 
 use datafusion::{
-    common::instant::Instant,
+    dataframe::DataFrame,
     error::Result,
     execution::SessionStateBuilder,
     prelude::{SessionConfig, SessionContext},
 };
-use datafusion_cli::{
-    object_storage::instrumented::InstrumentedObjectStoreRegistry,
-    print_format::PrintFormat,
-    print_options::{MaxRows, PrintOptions},
-};
+use datafusion_cli::print_format::PrintFormat;
 use datafusion_lance_index::{
     error::message,
     session::{SessionContextExt, SessionStateBuilderExt},
     table::LanceTable,
 };
-use futures::StreamExt;
 use lance_index_sql::{ParsedStatement, StatementParser};
+use tokio::{
+    runtime::Handle,
+    time::{interval, timeout},
+};
 
-use crate::args::Args;
+use crate::{
+    args::Args,
+    cooperate::CooperativeJoins,
+    print::{self, Output, Printing, Running},
+    progress::ProgressLine,
+};
 
 /// A session and how it prints.
 pub(crate) struct Shell {
-    context: SessionContext,
-    print: PrintOptions,
-    keep_going: bool,
+    pub context: SessionContext,
+    pub printing: Printing,
+    progress: ProgressLine,
+    /// Where statements run.
+    workers: Handle,
 }
 
 /// How a statement ended that didn't end well.
@@ -46,12 +54,28 @@ pub(crate) enum Ended {
     Interrupted,
 }
 
+/// Ready when the user has pressed Ctrl-C since it was first polled.
+type Interrupt<'a> = Pin<&'a mut dyn Future<Output = ()>>;
+
+/// Waits for Ctrl-C.
+pub(crate) async fn interrupted() {
+    if tokio::signal::ctrl_c().await.is_err() {
+        // Where no handler can be set, Ctrl-C ends the process.
+        std::future::pending::<()>().await;
+    }
+}
+
 impl Shell {
-    pub(crate) async fn try_new(args: &Args) -> Result<Self> {
+    pub(crate) async fn try_new(
+        args: &Args,
+        progress: ProgressLine,
+        workers: Handle,
+    ) -> Result<Self> {
         let config = SessionConfig::from_env()?.with_information_schema(true);
         let state = SessionStateBuilder::new()
             .with_config(config)
             .with_default_features()
+            .with_physical_optimizer_rule(Arc::new(CooperativeJoins))
             .with_lance_index()
             .build();
         let context = SessionContext::new_with_state(state);
@@ -63,24 +87,19 @@ impl Shell {
             PrintFormat::Automatic => PrintFormat::Table,
             chosen => chosen,
         };
-        let print = PrintOptions {
-            format,
-            quiet: args.quiet,
-            maxrows: args.maxrows,
-            color: std::io::stdout().is_terminal(),
-            instrumented_registry: Arc::new(InstrumentedObjectStoreRegistry::new()),
-        };
-        Ok(Self { context, print, keep_going: args.keep_going })
+        let (count, timing) = (!args.quiet, !args.quiet);
+        let printing = Printing { format, maxrows: args.maxrows, count, timing };
+        Ok(Self { context, printing, progress, workers })
     }
 
     /// Runs the texts in order; stops at the first error unless told to keep going, and when it is
     /// interrupted. Whether all went well.
-    pub(crate) async fn run_all(&mut self, texts: &[String]) -> bool {
+    pub(crate) async fn run_all(&self, texts: &[String], keep_going: bool) -> bool {
         let mut clean = true;
         for text in texts {
-            match self.run(text, self.keep_going).await {
+            match self.run(text, keep_going).await {
                 Ended::Well => {}
-                Ended::InErrors if self.keep_going => clean = false,
+                Ended::InErrors if keep_going => clean = false,
                 Ended::InErrors | Ended::Interrupted => return false,
             }
         }
@@ -88,29 +107,34 @@ impl Shell {
     }
 
     /// Runs the statements of a text in order.
-    pub(crate) async fn run(&mut self, text: &str, keep_going: bool) -> Ended {
+    pub(crate) async fn run(&self, text: &str, keep_going: bool) -> Ended {
+        let mut interrupt = pin!(interrupted());
         let mut ended = Ended::Well;
         for statement in self.statements(text, keep_going) {
             let done = match statement {
-                Ok(statement) => self.run_statement(&statement).await,
+                Ok(statement) => {
+                    let context = self.context.clone();
+                    let planned = async move { context.lance_statement(&statement).await };
+                    self.run_planned(planned, self.printing, interrupt.as_mut()).await
+                }
                 Err(error) => Err(Stopped::Failed(error)),
             };
-            match done {
-                Ok(()) => {}
-                Err(Stopped::Failed(error)) => {
-                    report(&error);
-                    ended = Ended::InErrors;
-                    if !keep_going {
-                        break;
-                    }
-                }
-                Err(Stopped::Interrupted) => {
-                    report("interrupted; the statement was stopped");
-                    return Ended::Interrupted;
-                }
+            match ended_as(done) {
+                Ended::Well => {}
+                Ended::InErrors if keep_going => ended = Ended::InErrors,
+                stopped => return stopped,
             }
         }
         ended
+    }
+
+    /// Runs what a command plans; its rows are printed without a summary.
+    pub(crate) async fn run_command(
+        &self,
+        planned: impl Future<Output = Result<DataFrame>> + Send + 'static,
+    ) -> Ended {
+        let printing = Printing { count: false, timing: false, ..self.printing };
+        ended_as(self.run_planned(planned, printing, pin!(interrupted())).await)
     }
 
     /// The statements of the text, and the errors of those that are wrong.
@@ -139,62 +163,59 @@ impl Shell {
         statements
     }
 
-    async fn run_statement(&self, statement: &ParsedStatement) -> std::result::Result<(), Stopped> {
-        tokio::select! {
-            done = self.print_statement(statement) => {
-                done.map_err(|error| Stopped::Failed(message(&error)))
-            }
-            // Dropping the statement stops its work units; nothing of it is committed.
-            _ = tokio::signal::ctrl_c() => Err(Stopped::Interrupted),
-        }
-    }
-
-    async fn print_statement(&self, statement: &ParsedStatement) -> Result<()> {
+    /// Runs a statement on the workers, and waits for its end or for Ctrl-C.
+    async fn run_planned(
+        &self,
+        planned: impl Future<Output = Result<DataFrame>> + Send + 'static,
+        printing: Printing,
+        mut interrupt: Interrupt<'_>,
+    ) -> std::result::Result<(), Stopped> {
         let started = Instant::now();
-        let frame = self.context.lance_statement(statement).await?;
-        let format = self.context.state().config_options().format.clone();
-        let mut rows = frame.execute_stream().await?;
-        let schema = rows.schema();
-        // A table is as wide as its widest row, and JSON one array, so these wait for all rows.
-        let streamed =
-            matches!(self.print.format, PrintFormat::Csv | PrintFormat::Tsv | PrintFormat::NdJson);
-        let (mut held, mut count, mut failed) = (Vec::new(), 0, None);
-        while let Some(batch) = rows.next().await {
-            match batch {
-                Ok(batch) if streamed => {
-                    let mut out = std::io::stdout().lock();
-                    let (first, most) = (count == 0, MaxRows::Unlimited);
-                    let (schema, print) = (schema.clone(), self.print.format);
-                    count += batch.num_rows();
-                    print.print_batches(&mut out, schema, &[batch], most, first, &format)?;
+        let (output, running) = (Output::new(self.progress.clone()), Running::default());
+        let run = print::run(planned, printing, output.clone(), running.clone());
+        let mut statement = self.workers.spawn(run);
+        let mut ticks = interval(Duration::from_millis(200));
+        self.progress.begin();
+        let done = loop {
+            tokio::select! {
+                done = &mut statement => break match done {
+                    Ok(done) => done.map_err(|error| Stopped::Failed(message(&error))),
+                    Err(error) => Err(Stopped::Failed(error.to_string())),
+                },
+                () = &mut interrupt => {
+                    output.close().await;
+                    self.progress.clear_echo();
+                    // Its work units stop as well; nothing of it is committed.
+                    statement.abort();
+                    let _ = timeout(Duration::from_secs(1), &mut statement).await;
+                    break Err(Stopped::Interrupted);
                 }
-                Ok(batch) => {
-                    count += batch.num_rows();
-                    if self.shows(count - batch.num_rows()) {
-                        held.push(batch);
-                    }
-                }
-                // What a statement did before it failed is shown before the error.
-                Err(error) => {
-                    failed = Some(error);
-                    break;
+                _ = ticks.tick(), if self.progress.is_wanted() => {
+                    self.progress.show(started.elapsed(), running.get());
                 }
             }
-        }
-        if failed.is_none() || count > 0 {
-            self.print.print_batches(schema, &held, started, count, &format)?;
-        }
-        failed.map_or(Ok(()), Err)
+        };
+        self.progress.end();
+        done
     }
+}
 
-    /// Whether a row after that many is still shown.
-    fn shows(&self, rows: usize) -> bool {
-        match self.print.maxrows {
-            MaxRows::Limited(most) if self.print.format == PrintFormat::Table => rows <= most,
-            _ => true,
+/// Shows why a statement didn't end well.
+fn ended_as(done: std::result::Result<(), Stopped>) -> Ended {
+    match done {
+        Ok(()) => Ended::Well,
+        Err(Stopped::Failed(error)) => {
+            report(&error);
+            Ended::InErrors
+        }
+        Err(Stopped::Interrupted) => {
+            report(INTERRUPTED);
+            Ended::Interrupted
         }
     }
 }
+
+const INTERRUPTED: &str = "interrupted; the statement was stopped";
 
 /// Prints an error to stderr.
 pub(crate) fn report(error: &str) {

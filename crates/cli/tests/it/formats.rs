@@ -51,7 +51,7 @@ fn a_header_once_for_many_batches() {
 fn what_quiet_leaves_out() {
     let loud = printed(&["--format", "csv"], "SELECT 1 AS a");
     let lines: Vec<&str> = loud.lines().collect();
-    assert_eq!(&lines[..3], ["a", "1", "1 row(s) fetched. "]);
+    assert_eq!(&lines[..3], ["a", "1", "1 row(s) fetched."]);
     assert!(lines[3].starts_with("Elapsed "), "{loud}");
     assert_eq!(printed(&["-q", "--format", "csv"], "SELECT 1 AS a"), "a\n1\n");
 }

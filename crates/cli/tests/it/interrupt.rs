@@ -1,7 +1,7 @@
 use std::{
-    io::{BufRead, BufReader},
+    io::{BufRead, BufReader, Write},
     path::Path,
-    process::{Command, Stdio},
+    process::{Child, Command, Stdio},
     thread,
     time::{Duration, Instant},
 };
@@ -18,6 +18,37 @@ fn state(directory: &Path) -> (String, usize) {
         entry.as_ref().unwrap().path().extension().is_some_and(|e| e == "manifest")
     });
     (shown.stdout, manifests.count())
+}
+
+fn interrupt(shell: &Child) {
+    let kill = format!("kill -INT {}", shell.id());
+    assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
+}
+
+#[test]
+fn waiting_for_input_is_interrupted() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut shell = lance_sql(directory.path())
+        .args(["-q", "--format=csv"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = shell.stdin.take().unwrap();
+    stdin.write_all(b"SELECT 'ready' x;\nSELECT").unwrap();
+    let mut stdout = BufReader::new(shell.stdout.take().unwrap());
+    let mut line = String::new();
+    while line != "ready\n" {
+        line.clear();
+        assert!(stdout.read_line(&mut line).unwrap() > 0, "it ended too early");
+    }
+    thread::sleep(Duration::from_millis(200));
+    interrupt(&shell);
+    let output = shell.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(String::from_utf8(output.stderr).unwrap(), "Error: interrupted\n");
+    drop(stdin);
 }
 
 #[test]
@@ -55,8 +86,7 @@ fn an_interrupted_build_leaves_the_table_as_it_was() {
     thread::sleep(Duration::from_millis(500));
     assert!(build.try_wait().unwrap().is_none(), "the build is too quick to be interrupted");
     let interrupted = Instant::now();
-    let kill = format!("kill -INT {}", build.id());
-    assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
+    interrupt(&build);
 
     let mut rest = String::new();
     std::io::Read::read_to_string(&mut stdout, &mut rest).unwrap();

@@ -10,6 +10,7 @@ mod formats;
 mod interrupt;
 mod piped;
 mod stock;
+mod terminal;
 
 use std::{
     path::{Path, PathBuf},

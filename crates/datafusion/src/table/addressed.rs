@@ -19,6 +19,7 @@ use crate::store::version::TableVersion;
 pub(super) struct AddressedTable {
     table: TableVersion,
     schema: SchemaRef,
+    use_index: bool,
 }
 
 /// `_rowaddr: UInt64`, and `_rowid: UInt64` where ids aren't just the addresses.
@@ -28,12 +29,12 @@ pub(super) fn address_columns(table: &TableVersion) -> Vec<Field> {
 }
 
 impl AddressedTable {
-    pub(super) fn new(table: TableVersion) -> Self {
+    pub(super) fn new(table: TableVersion, use_index: bool) -> Self {
         let columns = table.arrow_schema();
         let addresses = address_columns(&table).into_iter().map(Arc::new);
         let fields: Fields = columns.fields().iter().cloned().chain(addresses).collect();
         let schema = Arc::new(Schema::new_with_metadata(fields, columns.metadata().clone()));
-        Self { table, schema }
+        Self { table, schema, use_index }
     }
 }
 
@@ -67,7 +68,8 @@ impl TableProvider for AddressedTable {
         };
         let is_address = |field: &&Arc<Field>| [ROW_ADDR, ROW_ID].contains(&field.name().as_str());
         let columns = wanted.fields().iter().filter(|field| !is_address(field));
-        let mut scanner = scan(self.table.dataset(), columns, filters, limit, true).await?;
+        let mut scanner =
+            scan(self.table.dataset(), columns, filters, limit, self.use_index).await?;
         for address in wanted.fields().iter().filter(is_address) {
             match address.name().as_str() {
                 ROW_ADDR => scanner.with_row_address(),

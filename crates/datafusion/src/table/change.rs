@@ -84,6 +84,7 @@ fn change(statement: &DmlStatement) -> Result<Option<LogicalPlan>> {
             assigned,
         },
         rows: rows.cloned(),
+        use_index: table.use_index,
     };
     let label = TableReference::bare(format!("{verb} {name}"));
     let source = provider_as_source(Arc::new(change));
@@ -140,6 +141,7 @@ fn refuse<T>(verb: &str, what: &str) -> Result<T> {
 pub(crate) struct RowsQuery {
     /// As the statement has it; see [`check`].
     input: LogicalPlan,
+    use_index: bool,
     state: SessionState,
 }
 
@@ -148,7 +150,7 @@ impl RowsQuery {
     pub(crate) async fn plan(&self, table: &TableVersion) -> Result<Arc<dyn ExecutionPlan>> {
         let addresses = address_columns(table);
         let addresses = addresses.iter().map(|field| col(field.name()));
-        let query = match on(&self.input, table)? {
+        let query = match self.on(&self.input, table)? {
             LogicalPlan::Projection(values) => {
                 let values_and_addresses = values.expr.iter().cloned().chain(addresses);
                 let rows = LogicalPlanBuilder::from(values.input.as_ref().clone());
@@ -158,29 +160,32 @@ impl RowsQuery {
         };
         self.state.create_physical_plan(&query).await
     }
-}
 
-/// The same query on that version of the table, with addresses.
-fn on(query: &LogicalPlan, table: &TableVersion) -> Result<LogicalPlan> {
-    match query {
-        LogicalPlan::TableScan(scan) => {
-            let source = provider_as_source(Arc::new(AddressedTable::new(table.clone())));
-            let scan = LogicalPlanBuilder::scan(scan.table_name.clone(), source, None)?;
-            scan.build()
+    /// The same query on that version of the table, with addresses.
+    fn on(&self, query: &LogicalPlan, table: &TableVersion) -> Result<LogicalPlan> {
+        match query {
+            LogicalPlan::TableScan(scan) => {
+                let source = provider_as_source(Arc::new(AddressedTable::new(
+                    table.clone(),
+                    self.use_index,
+                )));
+                let scan = LogicalPlanBuilder::scan(scan.table_name.clone(), source, None)?;
+                scan.build()
+            }
+            LogicalPlan::SubqueryAlias(alias) => {
+                let input = Arc::new(self.on(&alias.input, table)?);
+                Ok(LogicalPlan::SubqueryAlias(SubqueryAlias::try_new(input, alias.alias.clone())?))
+            }
+            LogicalPlan::Filter(filter) => {
+                let input = Arc::new(self.on(&filter.input, table)?);
+                Ok(LogicalPlan::Filter(Filter::try_new(filter.predicate.clone(), input)?))
+            }
+            LogicalPlan::Projection(values) => {
+                let input = LogicalPlanBuilder::from(self.on(&values.input, table)?);
+                input.project(values.expr.clone())?.build()
+            }
+            other => internal_err!("{} in a statement that was checked", other.display()),
         }
-        LogicalPlan::SubqueryAlias(alias) => {
-            let input = Arc::new(on(&alias.input, table)?);
-            Ok(LogicalPlan::SubqueryAlias(SubqueryAlias::try_new(input, alias.alias.clone())?))
-        }
-        LogicalPlan::Filter(filter) => {
-            let input = Arc::new(on(&filter.input, table)?);
-            Ok(LogicalPlan::Filter(Filter::try_new(filter.predicate.clone(), input)?))
-        }
-        LogicalPlan::Projection(values) => {
-            let input = LogicalPlanBuilder::from(on(&values.input, table)?);
-            input.project(values.expr.clone())?.build()
-        }
-        other => internal_err!("{} in a statement that was checked", other.display()),
     }
 }
 
@@ -190,6 +195,8 @@ struct ChangeTable {
     change: Change,
     /// The query that finds the rows; `None` for all rows.
     rows: Option<LogicalPlan>,
+    /// Whether it may use indexes.
+    use_index: bool,
 }
 
 #[async_trait]
@@ -215,7 +222,8 @@ impl TableProvider for ChangeTable {
                 let Some(state) = state.as_any().downcast_ref::<SessionState>() else {
                     return internal_err!("the session has a state of another kind");
                 };
-                let query = RowsQuery { input: input.clone(), state: state.clone() };
+                let (input, state) = (input.clone(), state.clone());
+                let query = RowsQuery { input, use_index: self.use_index, state };
                 let latest = self.change.target.table().latest().await?;
                 let (version, plan) = (latest.number(), query.plan(&latest).await?);
                 Some(ChangedRows { query, version, plan })
