@@ -68,15 +68,18 @@ fn change(statement: &DmlStatement) -> Result<Option<LogicalPlan>> {
     let schema = arrow_schema(&dataset);
     let input = statement.input.as_ref();
     let (verb, rows, assigned) = match &statement.op {
-        WriteOp::Delete if matches!(input, LogicalPlan::TableScan(_)) => ("DELETE", None, None),
-        WriteOp::Delete => ("DELETE", Some(input), None),
+        WriteOp::Delete => {
+            check(input, "DELETE")?;
+            let all = matches!(input, LogicalPlan::TableScan(_));
+            ("DELETE", (!all).then_some(input), None)
+        }
         WriteOp::Truncate => ("TRUNCATE", None, None),
-        WriteOp::Update => ("UPDATE", Some(input), Some(assigned(input, &schema)?)),
+        WriteOp::Update => {
+            check(input, "UPDATE")?;
+            ("UPDATE", Some(input), Some(assigned(input, &schema)?))
+        }
         _ => return Ok(None),
     };
-    if let Some(rows) = rows {
-        check(rows, verb)?;
-    }
     let change = ChangeTable {
         change: Change {
             target: Arc::new(Target::new(&name, dataset.as_ref().clone())),
@@ -123,7 +126,8 @@ fn assigned(values: &LogicalPlan, schema: &SchemaRef) -> Result<Vec<String>> {
 /// Checks that the rows are those of the table, each once: [`RowsQuery`] can say where they are.
 fn check(rows: &LogicalPlan, verb: &str) -> Result<()> {
     match rows {
-        LogicalPlan::TableScan(_) => Ok(()),
+        LogicalPlan::TableScan(scan) if scan.filters.is_empty() && scan.fetch.is_none() => Ok(()),
+        LogicalPlan::TableScan(_) => refuse(verb, "a plan that is optimised already"),
         LogicalPlan::Projection(projection) => check(&projection.input, verb),
         LogicalPlan::Filter(filter) => check(&filter.input, verb),
         LogicalPlan::SubqueryAlias(alias) => check(&alias.input, verb),
