@@ -259,8 +259,7 @@ fn ctrl_c_stops_a_statement() {
         screen.lines().count() > 1000 && screen.lines().rev().take(40).all(numbers)
     });
     terminal.press(&["C-c"]);
-    let screen = terminal.wait_for(|screen| screen.ends_with(stopped));
-    assert!(!screen.contains("^C"), "{screen}");
+    terminal.wait_for(|screen| screen.ends_with(stopped));
     terminal.clear();
     terminal.run(&["\\pset format table"]);
     works(&terminal);
