@@ -21,6 +21,7 @@ use datafusion_lance_index::{
 use lance_index_sql::{ParsedStatement, StatementParser};
 use tokio::{
     runtime::Handle,
+    sync::oneshot,
     time::{interval, timeout},
 };
 
@@ -43,7 +44,8 @@ pub(crate) struct Shell {
 /// How a statement ended that didn't end well.
 enum Stopped {
     Failed(String),
-    Interrupted,
+    /// With what became of it.
+    Interrupted(&'static str),
 }
 
 /// How a text ended.
@@ -163,7 +165,7 @@ impl Shell {
         statements
     }
 
-    /// Runs a statement on the workers, and waits for its end or for Ctrl-C.
+    /// Runs a statement, and waits for its end or for Ctrl-C.
     async fn run_planned(
         &self,
         planned: impl Future<Output = Result<DataFrame>> + Send + 'static,
@@ -173,22 +175,39 @@ impl Shell {
         let started = Instant::now();
         let (output, running) = (Output::new(self.progress.clone()), Running::default());
         let run = print::run(planned, printing, output.clone(), running.clone());
-        let mut statement = self.workers.spawn(run);
+        let (stop, stopped) = oneshot::channel::<()>();
+        let workers = self.workers.clone();
+        // A thread of its own: as a task it would wait for a worker to drop it, and these may be busy
+        // for long with what it has spawned.
+        let mut statement = self.workers.spawn_blocking(move || {
+            workers.block_on(async {
+                tokio::select! {
+                    biased;
+                    // Its work units stop as well; nothing of it is committed.
+                    _ = stopped => None,
+                    done = run => Some(done),
+                }
+            })
+        });
         let mut ticks = interval(Duration::from_millis(200));
         self.progress.begin();
         let done = loop {
             tokio::select! {
                 done = &mut statement => break match done {
-                    Ok(done) => done.map_err(|error| Stopped::Failed(message(&error))),
+                    Ok(Some(Err(error))) => Err(Stopped::Failed(message(&error))),
+                    Ok(Some(Ok(())) | None) => Ok(()),
                     Err(error) => Err(Stopped::Failed(error.to_string())),
                 },
                 () = &mut interrupt => {
                     output.close().await;
                     self.progress.clear_echo();
-                    // Its work units stop as well; nothing of it is committed.
-                    statement.abort();
-                    let _ = timeout(Duration::from_secs(1), &mut statement).await;
-                    break Err(Stopped::Interrupted);
+                    drop(stop);
+                    let done = timeout(Duration::from_secs(5), &mut statement).await;
+                    break Err(Stopped::Interrupted(match done {
+                        Ok(Ok(Some(Ok(())))) => "the statement was done",
+                        Ok(_) => "the statement was stopped",
+                        Err(_) => "the statement stops as soon as it can",
+                    }));
                 }
                 _ = ticks.tick(), if self.progress.is_wanted() => {
                     self.progress.show(started.elapsed(), running.get());
@@ -208,14 +227,12 @@ fn ended_as(done: std::result::Result<(), Stopped>) -> Ended {
             report(&error);
             Ended::InErrors
         }
-        Err(Stopped::Interrupted) => {
-            report(INTERRUPTED);
+        Err(Stopped::Interrupted(what)) => {
+            report(&format!("interrupted; {what}"));
             Ended::Interrupted
         }
     }
 }
-
-const INTERRUPTED: &str = "interrupted; the statement was stopped";
 
 /// Prints an error to stderr.
 pub(crate) fn report(error: &str) {
