@@ -26,7 +26,7 @@ use crate::{
 /// Adds Lance tables and index maintenance to a session.
 pub trait SessionStateBuilderExt {
     /// Adds `STORED AS LANCE`, DELETE and UPDATE of Lance tables, the settings `lance_index.*`, the
-    /// [functions](crate::functions), and the execution of index statements. The session's query
+    /// [functions], and the execution of index statements. The session's query
     /// planner goes on planning everything else.
     fn with_lance_index(self) -> Self;
 }
