@@ -102,10 +102,9 @@ impl Error {
         Self::invalid(format!("{what}: {}", plain(&reason.to_string())))
     }
 
-    /// What failed after the index was committed.
-    pub(crate) fn committed(version: u64, index: &str, error: &Self) -> Self {
-        let message =
-            format!("index '{index}' was committed in version {version}, but then: {error}");
+    /// What failed after `what` was committed.
+    pub(crate) fn committed(version: u64, what: &str, error: &Self) -> Self {
+        let message = format!("{what} was committed in version {version}, but then: {error}");
         Self::new(ErrorKind::Committed, message)
     }
 

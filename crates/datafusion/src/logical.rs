@@ -16,7 +16,7 @@ use datafusion::{
 use lance_index_plan::plan::{Action, MaintenancePlan, Parallelism};
 
 use crate::{
-    physical::{report, show::Show},
+    physical::{answer::Answer, drop::DropIndex, report, show::Show},
     table::Target,
 };
 
@@ -95,15 +95,6 @@ impl Maintain {
     }
 }
 
-/// `DROP INDEX`
-#[derive(Debug, Clone)]
-pub(crate) struct DropIndex {
-    pub target: Arc<Target>,
-    pub index: String,
-    /// `IF EXISTS`
-    pub if_exists: bool,
-}
-
 /// A statement as a node.
 #[derive(Debug, Clone)]
 pub(crate) enum Statement {
@@ -116,7 +107,7 @@ impl Statement {
     pub(crate) fn schema(&self) -> SchemaRef {
         match self {
             Self::Maintain(maintain) => report::maintenance_schema(maintain.action),
-            Self::Drop(_) => report::drop_schema(),
+            Self::Drop(drop) => drop.schema(),
             Self::Show(show) => show.schema(),
         }
     }
@@ -129,9 +120,7 @@ impl fmt::Display for Statement {
                 write!(f, "MaintainIndex: {}", maintain.title())?;
                 maintain.jobs.iter().try_for_each(|job| write!(f, "{job}"))
             }
-            Self::Drop(DropIndex { target, index, .. }) => {
-                write!(f, "DropIndex: {index} ON {}", target.name())
-            }
+            Self::Drop(drop) => write!(f, "DropIndex: {drop}"),
             Self::Show(show) => write!(f, "{show}"),
         }
     }

@@ -20,10 +20,10 @@ use lance_index_sql::{
 use crate::{
     error::{Error, ErrorKind, Result},
     index_type::{INDEX_TYPES, IndexType},
-    logical::{self, IndexJob, Maintain, Statement, StatementNode},
+    logical::{IndexJob, Maintain, Statement, StatementNode},
     names::{find, folded, pick},
     options::{CreateOptions, RefreshOptions},
-    physical::show::Show,
+    physical::{drop::DropIndex as DropIndexPlan, show::Show},
     planning,
     store::{
         definition, fields,
@@ -253,12 +253,12 @@ async fn plan_refresh(
     Ok(IndexJob::Run { plan: Arc::new(plan), parallelism })
 }
 
-async fn lower_drop(target: Arc<Target>, drop: &DropIndex) -> Result<logical::DropIndex> {
+async fn lower_drop(target: Arc<Target>, drop: &DropIndex) -> Result<DropIndexPlan> {
     refuse_system_name(&drop.index)?;
     let indexes = Indexes::read(target.table()).await?;
     if drop.if_exists && find(&drop.index, &indexes.names(), "index")?.is_none() {
-        return Ok(logical::DropIndex { target, index: folded(&drop.index), if_exists: true });
+        return Ok(DropIndexPlan { target, index: folded(&drop.index), if_exists: true });
     }
     let index = index_name(&indexes, &target, &drop.index)?;
-    Ok(logical::DropIndex { target, index, if_exists: drop.if_exists })
+    Ok(DropIndexPlan { target, index, if_exists: drop.if_exists })
 }

@@ -13,7 +13,7 @@ use datafusion::{
 
 use crate::{
     logical::{Statement, StatementNode},
-    physical::{commit::IndexCommitExec, drop::DropIndexExec, show::ShowExec},
+    physical::{answer::AnswerExec, commit::IndexCommitExec},
 };
 
 /// Plans this crate's statements and leaves everything else to the planner that was there before.
@@ -72,8 +72,8 @@ impl ExtensionPlanner for StatementPlanner {
             Statement::Maintain(maintain) => {
                 Arc::new(IndexCommitExec::new(maintain.clone(), state.config()))
             }
-            Statement::Drop(drop) => Arc::new(DropIndexExec::new(drop.clone())),
-            Statement::Show(show) => Arc::new(ShowExec::new(show.clone())),
+            Statement::Drop(drop) => Arc::new(AnswerExec::new(drop.clone())),
+            Statement::Show(show) => Arc::new(AnswerExec::new(show.clone())),
         }))
     }
 }

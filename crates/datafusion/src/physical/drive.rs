@@ -1,8 +1,7 @@
 //! From a plan to a version: build, accept, publish once, read back; after a conflict, again.
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, sync::Arc};
 
-use backon::{BackoffBuilder, ExponentialBuilder};
 use datafusion::{
     execution::TaskContext,
     physical_plan::{ExecutionPlan, ExecutionPlanProperties},
@@ -17,6 +16,7 @@ use lance_index_plan::{
 use uuid::Uuid;
 
 use super::{
+    conflicts::Conflicts,
     outcome::WorkOutcome,
     publish::Publisher,
     report::MaintenanceReport,
@@ -80,13 +80,14 @@ impl Driver {
         if !self.plan.is_empty() && self.is_out_of_date().await? {
             self.plan_anew(built, &[], None).await?;
         }
-        let mut conflicts = self.conflicts();
+        let mut conflicts = Conflicts::new(self.settings.commit_retries);
         while !(self.plan.is_empty() && built.is_empty()) {
             self.build(built).await?;
             match self.publish(built, &mut conflicts).await? {
                 Progress::Done(report) => return Ok(report),
                 Progress::PlanAnew { holds, format } => {
-                    conflicts.next(&self.plan.definition.name).await?;
+                    let name = &self.plan.definition.name;
+                    conflicts.next(&format!("index '{name}'")).await?;
                     self.plan_anew(built, &holds, format.as_deref()).await?;
                 }
             }
@@ -205,7 +206,7 @@ impl Driver {
                     built.retain_mut(|built| !is_added(built));
                     return Ok(Progress::Done(report));
                 }
-                Ok(None) => conflicts.next(name).await?,
+                Ok(None) => conflicts.next(&format!("index '{name}'")).await?,
                 // What an error leaves of it may still arrive: the files stay.
                 Err(error) => {
                     built.retain_mut(|built| !is_added(built));
@@ -289,38 +290,6 @@ impl Driver {
         let (target, executor) = (self.target.clone(), self.executor.clone());
         self.work = Arc::new(IndexWorkExec::new(target, self.plan.clone(), executor));
         Ok(())
-    }
-
-    fn conflicts(&self) -> Conflicts {
-        let delays = ExponentialBuilder::default()
-            .with_min_delay(Duration::from_millis(20))
-            .with_max_delay(Duration::from_secs(2))
-            .with_jitter()
-            .with_max_times(self.settings.commit_retries);
-        Conflicts { delays: Box::new(delays.build()), retries: self.settings.commit_retries }
-    }
-}
-
-/// How often a statement may still give way to other writers.
-struct Conflicts {
-    delays: Box<dyn Iterator<Item = Duration> + Send>,
-    retries: usize,
-}
-
-impl Conflicts {
-    /// Waits before the next try.
-    async fn next(&mut self, index: &str) -> Result<()> {
-        match self.delays.next() {
-            Some(delay) => {
-                tokio::time::sleep(delay).await;
-                Ok(())
-            }
-            None => Err(Error::conflict(format!(
-                "index '{index}': other writers were faster {} times \
-                 (lance_index.commit_retries); nothing was committed",
-                self.retries + 1
-            ))),
-        }
     }
 }
 

@@ -1,6 +1,9 @@
 //! Execution: the only place where anything happens.
 
+pub(crate) mod answer;
+mod attempts;
 pub(crate) mod commit;
+mod conflicts;
 pub(crate) mod drive;
 pub(crate) mod drop;
 pub(crate) mod outcome;

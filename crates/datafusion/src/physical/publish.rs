@@ -82,7 +82,8 @@ impl Publisher {
         let found = match planning::snapshot(&self.plan, committed).await {
             Ok(after) => established(&self.plan, &outcomes, &self.accepted, &after),
             Err(error) if error.kind() == ErrorKind::Failed => {
-                return Err(Error::committed(committed.number(), name, &error));
+                let what = format!("index '{name}'");
+                return Err(Error::committed(committed.number(), &what, &error));
             }
             // The index is such by now that it can't be maintained.
             Err(_) => None,

@@ -13,7 +13,7 @@ use super::{build::BuiltSegment, history, indexes::Indexes, version::TableVersio
 use crate::error::{Error, ErrorKind, Result};
 
 /// The transaction property that holds the id of one attempt to publish.
-const JOB_KEY: &str = "lance_index.job";
+pub(super) const JOB_KEY: &str = "lance_index.job";
 
 /// What became of an attempt to publish.
 #[derive(Debug)]
@@ -45,66 +45,91 @@ pub(crate) async fn publish(
     let job = Uuid::new_v4();
     let uuids: Vec<Uuid> = added.iter().map(|segment| segment.uuid).collect();
     let properties = HashMap::from([(JOB_KEY.to_string(), job.to_string())]);
-    let since = anchor.number();
     let operation = Operation::CreateIndex { new_indices: added, removed_indices: removed };
-    let transaction = TransactionBuilder::new(since, operation)
+    let transaction = TransactionBuilder::new(anchor.number(), operation)
         .transaction_properties(Some(Arc::new(properties)))
         .build();
-    let sent = CommitBuilder::new(Arc::new(anchor.dataset.clone())).execute(transaction).await;
-    match sent {
+    let done = CommitBuilder::new(Arc::new(anchor.dataset.clone())).execute(transaction).await;
+    let sent = Sent { what: format!("index '{index}'"), tells: "SHOW INDEX SEGMENTS", anchor, job };
+    match done {
         Ok(dataset) => Ok(Publication::Done(Box::new(TableVersion::new(dataset)))),
-        Err(
-            error @ (lance::Error::RetryableCommitConflict { .. }
-            | lance::Error::CommitConflict { .. }
-            | lance::Error::TooMuchWriteContention { .. }),
-        ) => Ok(Publication::Conflict(error)),
-        Err(error @ lance::Error::IncompatibleTransaction { .. }) => Err(Error::conflict(format!(
-            "the table was overwritten or restored while the statement ran; nothing was \
-             committed: {error}"
-        ))),
-        Err(error) => settle(anchor, index, since, job, &uuids, error).await,
+        Err(error) => {
+            let is_in = async |latest: &TableVersion| {
+                let indexes = Indexes::read(latest).await.ok()?;
+                let named = |uuid: &Uuid| indexes.all().any(|segment| segment.uuid == *uuid);
+                (!uuids.is_empty()).then(|| uuids.iter().all(named))
+            };
+            sent.answered(error, is_in).await
+        }
     }
 }
 
-/// Finds out whether a commit that answered with an error happened all the same.
-async fn settle(
-    anchor: &TableVersion,
-    index: &str,
-    since: u64,
-    job: Uuid,
-    uuids: &[Uuid],
-    error: lance::Error,
-) -> Result<Publication> {
-    let unknown = |error: &lance::Error| {
-        Error::new(
-            ErrorKind::OutcomeUnknown,
-            format!(
-                "the commit was sent and its answer lost; SHOW INDEX SEGMENTS tells whether it \
-                 happened (job {job}): {error}"
-            ),
-        )
-    };
-    let Ok(latest) = anchor.latest().await else {
-        return Err(unknown(&error));
-    };
-    match history::version_of_job(&latest, since, JOB_KEY, job).await {
-        Ok(Some(version)) => {
-            let committed = latest.at(version).await;
-            let committed = committed.map_err(|error| Error::committed(version, index, &error))?;
-            Ok(Publication::Done(Box::new(committed)))
+/// A commit that was sent.
+pub(super) struct Sent<'a> {
+    /// What was to be committed.
+    pub what: String,
+    /// The statement that tells whether it was.
+    pub tells: &'a str,
+    /// The version that it is anchored at.
+    pub anchor: &'a TableVersion,
+    /// The [`JOB_KEY`] of its transaction.
+    pub job: Uuid,
+}
+
+impl Sent<'_> {
+    /// What has become of the commit, which answered with an error. `is_in` says whether a version
+    /// has what was to be committed, as far as that can be told without the history.
+    pub(super) async fn answered(
+        &self,
+        error: lance::Error,
+        is_in: impl AsyncFnOnce(&TableVersion) -> Option<bool>,
+    ) -> Result<Publication> {
+        match error {
+            lance::Error::RetryableCommitConflict { .. }
+            | lance::Error::CommitConflict { .. }
+            | lance::Error::TooMuchWriteContention { .. } => Ok(Publication::Conflict(error)),
+            lance::Error::IncompatibleTransaction { .. } => Err(Error::conflict(format!(
+                "the table was overwritten or restored while the statement ran; nothing was \
+                 committed: {error}"
+            ))),
+            error => self.settle(error, is_in).await,
         }
-        Ok(None) => {
-            let seen = latest.number();
-            Err(Error::failed(format!("committing (no version up to {seen} has it)"), error))
-        }
-        Err(()) => {
-            let indexes = Indexes::read(&latest).await.map_err(|_| unknown(&error))?;
-            let committed = |uuid: &Uuid| indexes.all().any(|segment| segment.uuid == *uuid);
-            if !uuids.is_empty() && uuids.iter().all(committed) {
-                Ok(Publication::Done(Box::new(latest)))
-            } else {
-                Err(unknown(&error))
+    }
+
+    /// Finds out whether the commit happened all the same.
+    async fn settle(
+        &self,
+        error: lance::Error,
+        is_in: impl AsyncFnOnce(&TableVersion) -> Option<bool>,
+    ) -> Result<Publication> {
+        let Self { what, tells, anchor, job } = self;
+        let unknown = |error: &lance::Error| {
+            Error::new(
+                ErrorKind::OutcomeUnknown,
+                format!(
+                    "the commit was sent and its answer lost; {tells} tells whether it happened \
+                     (job {job}): {error}"
+                ),
+            )
+        };
+        let Ok(latest) = anchor.latest().await else {
+            return Err(unknown(&error));
+        };
+        match history::version_of_job(&latest, anchor.number(), JOB_KEY, *job).await {
+            Ok(Some(version)) => {
+                let committed = latest.at(version).await;
+                let committed =
+                    committed.map_err(|error| Error::committed(version, what, &error))?;
+                Ok(Publication::Done(Box::new(committed)))
             }
+            Ok(None) => {
+                let seen = latest.number();
+                Err(Error::failed(format!("committing (no version up to {seen} has it)"), error))
+            }
+            Err(()) => match is_in(&latest).await {
+                Some(true) => Ok(Publication::Done(Box::new(latest))),
+                _ => Err(unknown(&error)),
+            },
         }
     }
 }

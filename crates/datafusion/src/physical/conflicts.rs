@@ -1,0 +1,37 @@
+use std::time::Duration;
+
+use backon::{BackoffBuilder, ExponentialBuilder};
+
+use crate::error::{Error, Result};
+
+/// How often a statement may still give way to other writers.
+pub(super) struct Conflicts {
+    delays: Box<dyn Iterator<Item = Duration> + Send>,
+    retries: usize,
+}
+
+impl Conflicts {
+    pub(super) fn new(retries: usize) -> Self {
+        let delays = ExponentialBuilder::default()
+            .with_min_delay(Duration::from_millis(20))
+            .with_max_delay(Duration::from_secs(2))
+            .with_jitter()
+            .with_max_times(retries);
+        Self { delays: Box::new(delays.build()), retries }
+    }
+
+    /// Waits before the next try; `what` is what the statement is at.
+    pub(super) async fn next(&mut self, what: &str) -> Result<()> {
+        match self.delays.next() {
+            Some(delay) => {
+                tokio::time::sleep(delay).await;
+                Ok(())
+            }
+            None => Err(Error::conflict(format!(
+                "{what}: other writers were faster {} times (lance_index.commit_retries); nothing \
+                 was committed",
+                self.retries + 1
+            ))),
+        }
+    }
+}
