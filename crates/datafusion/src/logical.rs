@@ -16,7 +16,9 @@ use datafusion::{
 use lance_index_plan::plan::{Action, MaintenancePlan, Parallelism};
 
 use crate::{
-    physical::{answer::Answer, drop::DropIndex, report, show::Show},
+    physical::{
+        answer::Answer, compaction::Compact, drop::DropIndex, report, show::Show, vacuum::Vacuum,
+    },
     table::Target,
 };
 
@@ -101,6 +103,8 @@ pub(crate) enum Statement {
     Maintain(Maintain),
     Drop(DropIndex),
     Show(Show),
+    Compact(Compact),
+    Vacuum(Vacuum),
 }
 
 impl Statement {
@@ -109,6 +113,8 @@ impl Statement {
             Self::Maintain(maintain) => report::maintenance_schema(maintain.action),
             Self::Drop(drop) => drop.schema(),
             Self::Show(show) => show.schema(),
+            Self::Compact(_) => report::compaction_schema(),
+            Self::Vacuum(vacuum) => vacuum.schema(),
         }
     }
 }
@@ -122,6 +128,11 @@ impl fmt::Display for Statement {
             }
             Self::Drop(drop) => write!(f, "DropIndex: {drop}"),
             Self::Show(show) => write!(f, "{show}"),
+            Self::Compact(compact) => write!(f, "CompactTable: {compact}"),
+            Self::Vacuum(vacuum) => {
+                write!(f, "VacuumTable: {vacuum}")?;
+                vacuum.dry_run.iter().try_for_each(|dry_run| write!(f, "{dry_run}"))
+            }
         }
     }
 }

@@ -1,6 +1,8 @@
 //! From a typed statement to a logical plan: finds the table and the index, checks the options,
 //! takes a snapshot and has a plan made. Changes nothing.
 
+mod table;
+
 use std::{any::Any, sync::Arc};
 
 use datafusion::{
@@ -32,10 +34,12 @@ use crate::{
     table::{LanceTable, Target},
 };
 
-/// The plan of a statement.
+/// The plan of a statement. A `dry_run` is one that is only looked at: what is found out just for
+/// that is left out of others.
 pub(crate) async fn lower(
     state: &SessionState,
     statement: &IndexStatement,
+    dry_run: bool,
 ) -> DataFusionResult<LogicalPlan> {
     if let Some(what) = not_yet(statement) {
         return Err(Error::not_supported(format!("{what} is not supported yet")).into());
@@ -60,6 +64,12 @@ pub(crate) async fn lower(
             };
             Statement::Show(Show::Segments { target, index })
         }
+        IndexStatement::OptimizeTable(optimize) => {
+            Statement::Compact(table::lower_optimize(target, optimize).await?)
+        }
+        IndexStatement::VacuumTable(vacuum) => {
+            Statement::Vacuum(table::lower_vacuum(target, vacuum, dry_run).await?)
+        }
         other => return Err(Error::internal(format!("nothing lowers {other}")).into()),
     };
     StatementNode::plan(lowered)
@@ -72,13 +82,13 @@ fn not_yet(statement: &IndexStatement) -> Option<&'static str> {
         IndexStatement::ShowCreateIndex(_) => Some("SHOW CREATE INDEX"),
         IndexStatement::AlterIndexSet(_) => Some("ALTER INDEX ... SET"),
         IndexStatement::AlterIndexReset(_) => Some("ALTER INDEX ... RESET"),
-        IndexStatement::OptimizeTable(_) => Some("OPTIMIZE TABLE"),
-        IndexStatement::VacuumTable(_) => Some("VACUUM TABLE"),
         IndexStatement::CreateIndex(_)
         | IndexStatement::RefreshIndex(_)
         | IndexStatement::DropIndex(_)
         | IndexStatement::ShowIndexes(_)
-        | IndexStatement::ShowIndexSegments(_) => None,
+        | IndexStatement::ShowIndexSegments(_)
+        | IndexStatement::OptimizeTable(_)
+        | IndexStatement::VacuumTable(_) => None,
     }
 }
 

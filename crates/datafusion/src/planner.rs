@@ -13,7 +13,7 @@ use datafusion::{
 
 use crate::{
     logical::{Statement, StatementNode},
-    physical::{answer::AnswerExec, commit::IndexCommitExec},
+    physical::{answer::AnswerExec, commit::IndexCommitExec, compaction::CompactionCommitExec},
 };
 
 /// Plans this crate's statements and leaves everything else to the planner that was there before.
@@ -72,8 +72,10 @@ impl ExtensionPlanner for StatementPlanner {
             Statement::Maintain(maintain) => {
                 Arc::new(IndexCommitExec::new(maintain.clone(), state.config()))
             }
+            Statement::Compact(compact) => Arc::new(CompactionCommitExec::new(compact.clone())),
             Statement::Drop(drop) => Arc::new(AnswerExec::new(drop.clone())),
             Statement::Show(show) => Arc::new(AnswerExec::new(show.clone())),
+            Statement::Vacuum(vacuum) => Arc::new(AnswerExec::new(vacuum.clone())),
         }))
     }
 }

@@ -1,6 +1,7 @@
 //! The adapter to Lance: calls it and converts what it says. Decides nothing.
 
 pub(crate) mod build;
+pub(crate) mod compact;
 pub(crate) mod definition;
 pub(crate) mod describe;
 pub(crate) mod drop;
@@ -10,4 +11,5 @@ pub(crate) mod indexes;
 pub(crate) mod lineage;
 pub(crate) mod publish;
 pub(crate) mod snapshot;
+pub(crate) mod vacuum;
 pub(crate) mod version;

@@ -27,7 +27,7 @@ use object_store::path::Path;
 use crate::support::{Table, config, half_and_half, letters, session};
 
 /// What happens to a commit, given how many there have been before.
-enum Does {
+pub enum Does {
     Commit,
     Fail,
     /// It is committed, and the answer never arrives.
@@ -81,7 +81,7 @@ impl CommitHandler for Scripted {
 }
 
 /// A session in which commits to the table go by the script.
-async fn scripted(
+pub async fn scripted(
     table: &Table,
     script: impl Fn(usize) -> Does + Send + Sync + 'static,
 ) -> SessionContext {
@@ -96,14 +96,14 @@ async fn scripted(
     session
 }
 
-async fn run(session: &SessionContext, sql: &str) -> Result<(), String> {
+pub async fn run(session: &SessionContext, sql: &str) -> Result<(), String> {
     let frame = session.lance_sql(sql).await.map_err(|error| error.strip_backtrace())?;
     frame.collect().await.map(|_| ()).map_err(|error| error.strip_backtrace())
 }
 
 const CREATE: &str = "CREATE INDEX i ON t (id)";
 
-fn index_directories(table: &Table) -> usize {
+pub fn index_directories(table: &Table) -> usize {
     std::fs::read_dir(format!("{}/_indices", table.uri)).map_or(0, Iterator::count)
 }
 

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod commits;
+mod compaction;
 mod cost;
 mod executors;
 mod foreign;
@@ -10,3 +11,4 @@ mod races;
 mod stale;
 mod support;
 mod types;
+mod vacuum;
