@@ -79,14 +79,10 @@ impl WorkExecutor for LocalExecutor {
         let started = Instant::now();
         let WorkAttempt { target, read_version, definition, unit, number, progress } = attempt;
         let (work_id, rows) = (unit.work_id, unit.rows);
-        let task = SpawnedTask::spawn(async move {
+        let built = in_a_task(async move {
             build::build(target.table(), read_version, &definition, &unit, progress).await
-        });
-        let built = match task.join().await {
-            Ok(built) => built,
-            Err(error) if error.is_panic() => Err(panicked(error.into_panic().as_ref())),
-            Err(error) => Err(Error::failed("running a work unit", error)),
-        };
+        })
+        .await;
         Ok(WorkOutcome {
             work_id,
             attempt: number,
@@ -94,6 +90,17 @@ impl WorkExecutor for LocalExecutor {
             elapsed: started.elapsed(),
             result: built.map(|segment| segment.encode()).map_err(Into::into),
         })
+    }
+}
+
+/// Runs the work of an attempt as a task of its own, which ends where the caller does.
+pub(crate) async fn in_a_task<T: Send + 'static>(
+    work: impl Future<Output = Result<T>> + Send + 'static,
+) -> Result<T> {
+    match SpawnedTask::spawn(work).join().await {
+        Ok(done) => done,
+        Err(error) if error.is_panic() => Err(panicked(error.into_panic().as_ref())),
+        Err(error) => Err(Error::failed("running a work unit", error)),
     }
 }
 

@@ -66,6 +66,10 @@ pub enum Values {
         /// The upper bound.
         below: f64,
     },
+    /// Numbers from 0 to 1, both included.
+    Fraction,
+    /// Lengths of time, as `7 days` or `1 day 12 hours`.
+    Duration,
     /// `true` or `false`.
     Boolean,
     /// A string.
@@ -82,6 +86,12 @@ impl fmt::Display for Values {
             Self::Between { above, below } => {
                 write!(f, "a number above {above} and below {below}")
             }
+            Self::Fraction => write!(f, "a number from 0 to 1"),
+            Self::Duration => write!(
+                f,
+                "a length of time in weeks, days, hours, minutes or seconds, as '7 days' or \
+                 '1 day 12 hours'"
+            ),
             Self::Boolean => write!(f, "true or false"),
             Self::Text => write!(f, "a string"),
         }

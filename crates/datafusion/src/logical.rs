@@ -16,7 +16,9 @@ use datafusion::{
 use lance_index_plan::plan::{Action, MaintenancePlan, Parallelism};
 
 use crate::{
-    physical::{report, show::Show},
+    physical::{
+        answer::Answer, compaction::Compact, drop::DropIndex, report, show::Show, vacuum::Vacuum,
+    },
     table::Target,
 };
 
@@ -95,29 +97,24 @@ impl Maintain {
     }
 }
 
-/// `DROP INDEX`
-#[derive(Debug, Clone)]
-pub(crate) struct DropIndex {
-    pub target: Arc<Target>,
-    pub index: String,
-    /// `IF EXISTS`
-    pub if_exists: bool,
-}
-
 /// A statement as a node.
 #[derive(Debug, Clone)]
 pub(crate) enum Statement {
     Maintain(Maintain),
     Drop(DropIndex),
     Show(Show),
+    Compact(Compact),
+    Vacuum(Vacuum),
 }
 
 impl Statement {
     pub(crate) fn schema(&self) -> SchemaRef {
         match self {
             Self::Maintain(maintain) => report::maintenance_schema(maintain.action),
-            Self::Drop(_) => report::drop_schema(),
+            Self::Drop(drop) => drop.schema(),
             Self::Show(show) => show.schema(),
+            Self::Compact(_) => report::compaction_schema(),
+            Self::Vacuum(vacuum) => vacuum.schema(),
         }
     }
 }
@@ -129,10 +126,13 @@ impl fmt::Display for Statement {
                 write!(f, "MaintainIndex: {}", maintain.title())?;
                 maintain.jobs.iter().try_for_each(|job| write!(f, "{job}"))
             }
-            Self::Drop(DropIndex { target, index, .. }) => {
-                write!(f, "DropIndex: {index} ON {}", target.name())
-            }
+            Self::Drop(drop) => write!(f, "DropIndex: {drop}"),
             Self::Show(show) => write!(f, "{show}"),
+            Self::Compact(compact) => write!(f, "CompactTable: {compact}"),
+            Self::Vacuum(vacuum) => {
+                write!(f, "VacuumTable: {vacuum}")?;
+                vacuum.dry_run.iter().try_for_each(|dry_run| write!(f, "{dry_run}"))
+            }
         }
     }
 }

@@ -1,6 +1,8 @@
 //! From a typed statement to a logical plan: finds the table and the index, checks the options,
 //! takes a snapshot and has a plan made. Changes nothing.
 
+mod table;
+
 use std::sync::Arc;
 
 use arrow::datatypes::SchemaRef;
@@ -22,10 +24,11 @@ use lance_index_sql::{
 use crate::{
     error::{Error, ErrorKind, Result},
     index_type::{INDEX_TYPES, IndexType},
-    logical::{self, IndexJob, Maintain, Statement, StatementNode},
+    logical::{IndexJob, Maintain, Statement, StatementNode},
     names::{find, folded, pick},
     options::{CreateOptions, RefreshOptions},
     physical::{
+        drop::DropIndex as DropIndexPlan,
         report,
         show::{self, Show},
     },
@@ -37,12 +40,13 @@ use crate::{
     table::{LanceTable, Target},
 };
 
-/// The plan of a statement.
+/// The plan of a statement; see [`lower_statement`].
 pub(crate) async fn lower(
     state: &SessionState,
     statement: &IndexStatement,
+    dry_run: bool,
 ) -> DataFusionResult<LogicalPlan> {
-    StatementNode::plan(lower_statement(state, statement).await?)
+    StatementNode::plan(lower_statement(state, statement, dry_run).await?)
 }
 
 /// The schema of what a statement answers, which its kind alone determines.
@@ -56,14 +60,18 @@ pub(crate) fn answer_schema(statement: &IndexStatement) -> Result<SchemaRef> {
         IndexStatement::DropIndex(_) => Ok(report::drop_schema()),
         IndexStatement::ShowIndexes(_) => Ok(show::indexes_schema()),
         IndexStatement::ShowIndexSegments(_) => Ok(show::segments_schema()),
+        IndexStatement::OptimizeTable(_) => Ok(report::compaction_schema()),
+        IndexStatement::VacuumTable(_) => Ok(report::vacuum_schema()),
         other => Err(not_supported(other)),
     }
 }
 
-/// A statement as it is to be carried out.
+/// A statement as it is to be carried out. A `dry_run` is one that is only looked at: what is found
+/// out just for that is left out of others.
 pub(crate) async fn lower_statement(
     state: &SessionState,
     statement: &IndexStatement,
+    dry_run: bool,
 ) -> DataFusionResult<Statement> {
     if not_yet(statement).is_some() {
         return Err(not_supported(statement).into());
@@ -88,6 +96,12 @@ pub(crate) async fn lower_statement(
             };
             Statement::Show(Show::Segments { target, index })
         }
+        IndexStatement::OptimizeTable(optimize) => {
+            Statement::Compact(table::lower_optimize(target, optimize).await?)
+        }
+        IndexStatement::VacuumTable(vacuum) => {
+            Statement::Vacuum(table::lower_vacuum(target, vacuum, dry_run).await?)
+        }
         other => return Err(Error::internal(format!("nothing lowers {other}")).into()),
     })
 }
@@ -104,13 +118,13 @@ fn not_yet(statement: &IndexStatement) -> Option<&'static str> {
         IndexStatement::ShowCreateIndex(_) => Some("SHOW CREATE INDEX"),
         IndexStatement::AlterIndexSet(_) => Some("ALTER INDEX ... SET"),
         IndexStatement::AlterIndexReset(_) => Some("ALTER INDEX ... RESET"),
-        IndexStatement::OptimizeTable(_) => Some("OPTIMIZE TABLE"),
-        IndexStatement::VacuumTable(_) => Some("VACUUM TABLE"),
         IndexStatement::CreateIndex(_)
         | IndexStatement::RefreshIndex(_)
         | IndexStatement::DropIndex(_)
         | IndexStatement::ShowIndexes(_)
-        | IndexStatement::ShowIndexSegments(_) => None,
+        | IndexStatement::ShowIndexSegments(_)
+        | IndexStatement::OptimizeTable(_)
+        | IndexStatement::VacuumTable(_) => None,
     }
 }
 
@@ -314,12 +328,12 @@ async fn plan_refresh(
     Ok(IndexJob::Run { plan: Arc::new(plan), parallelism })
 }
 
-async fn lower_drop(target: Arc<Target>, drop: &DropIndex) -> Result<logical::DropIndex> {
+async fn lower_drop(target: Arc<Target>, drop: &DropIndex) -> Result<DropIndexPlan> {
     refuse_system_name(&drop.index)?;
     let indexes = Indexes::read(target.table()).await?;
     if drop.if_exists && find(&drop.index, &indexes.names(), "index")?.is_none() {
-        return Ok(logical::DropIndex { target, index: folded(&drop.index), if_exists: true });
+        return Ok(DropIndexPlan { target, index: folded(&drop.index), if_exists: true });
     }
     let index = index_name(&indexes, &target, &drop.index)?;
-    Ok(logical::DropIndex { target, index, if_exists: drop.if_exists })
+    Ok(DropIndexPlan { target, index, if_exists: drop.if_exists })
 }

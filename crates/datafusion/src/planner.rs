@@ -14,7 +14,7 @@ use datafusion::{
 
 use crate::{
     logical::{Statement, StatementNode},
-    physical::{commit::IndexCommitExec, drop::DropIndexExec, show::ShowExec},
+    physical::{answer::AnswerExec, commit::IndexCommitExec, compaction::CompactionCommitExec},
 };
 
 /// Plans this crate's statements and leaves everything else to the planner that was there before.
@@ -80,7 +80,9 @@ pub(crate) fn plan_statement(
 ) -> Arc<dyn ExecutionPlan> {
     match statement {
         Statement::Maintain(maintain) => Arc::new(IndexCommitExec::new(maintain.clone(), config)),
-        Statement::Drop(drop) => Arc::new(DropIndexExec::new(drop.clone())),
-        Statement::Show(show) => Arc::new(ShowExec::new(show.clone())),
+        Statement::Compact(compact) => Arc::new(CompactionCommitExec::new(compact.clone())),
+        Statement::Drop(drop) => Arc::new(AnswerExec::new(drop.clone())),
+        Statement::Show(show) => Arc::new(AnswerExec::new(show.clone())),
+        Statement::Vacuum(vacuum) => Arc::new(AnswerExec::new(vacuum.clone())),
     }
 }

@@ -138,7 +138,7 @@ impl SessionContextExt for SessionContext {
     async fn lance_statement(&self, statement: &ParsedStatement) -> Result<DataFrame> {
         let state = self.state();
         let plan = match statement {
-            ParsedStatement::Index(statement) => lower(&state, statement).await?,
+            ParsedStatement::Index(statement) => lower(&state, statement, false).await?,
             ParsedStatement::Explain(explain) => explain_plan(&state, explain).await?,
             ParsedStatement::Other(statement) => {
                 follow_writes(&state, statement).await?;
@@ -150,7 +150,7 @@ impl SessionContextExt for SessionContext {
 }
 
 async fn explain_plan(state: &SessionState, explain: &Explain) -> Result<LogicalPlan> {
-    let plan = lower(state, &explain.statement).await?;
+    let plan = lower(state, &explain.statement, !explain.analyze).await?;
     let format = match &explain.format {
         Some(_) if explain.analyze => return not_impl_err!("EXPLAIN ANALYZE with FORMAT"),
         Some(_) if explain.verbose => return not_impl_err!("EXPLAIN VERBOSE with FORMAT"),

@@ -6,6 +6,7 @@
 //! is by then. Nothing in this crate reads a file, a clock or a random number.
 
 pub mod accept;
+pub mod compaction;
 pub mod coverage;
 pub mod dispose;
 pub mod error;

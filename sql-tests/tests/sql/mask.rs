@@ -12,6 +12,7 @@ pub struct Mask {
     uuid: Regex,
     elapsed: Regex,
     source: Regex,
+    removed: Regex,
     /// The segments in the order in which the transcript names them.
     segments: Vec<String>,
 }
@@ -23,17 +24,20 @@ impl Mask {
             uuid: Regex::new("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")?,
             elapsed: Regex::new(r"(^|=)[0-9.]+(ns|µs|ms|s)\b")?,
             source: Regex::new(r"/[^ ]+\.rs:[0-9]+:[0-9]+")?,
+            // Manifests are among them, and hold times.
+            removed: Regex::new("(Remove .*bytes=)[0-9]+")?,
             segments: Vec::new(),
         })
     }
 
-    /// The text with the directory as `{dir}`, segments by number, and neither times nor places in
-    /// Lance's source.
+    /// The text with the directory as `{dir}`, segments by number, and neither times, places in
+    /// Lance's source, nor the size of what a vacuum removes.
     pub fn apply(&mut self, text: &str) -> String {
         let text = text.replace(&format!("/{}", self.directory), "{dir}");
         let text = text.replace(&self.directory, "{dir}");
         let text = self.source.replace_all(&text, "<source>");
         let text = self.elapsed.replace_all(&text, "$1<time>");
+        let text = self.removed.replace_all(&text, "$1<bytes>");
         let segments = &mut self.segments;
         let number = |uuid: &Captures<'_>| {
             let known = segments.iter().position(|known| *known == uuid[0]);

@@ -116,6 +116,7 @@ fn table(schema: &SchemaRef, batches: &[RecordBatch], mask: &mut Mask) -> Result
                 let cell = cells.value(row).try_to_string()?;
                 rows[at].push(match field.name().as_str() {
                     "created_at" if !column.is_null(row) => "<time>".to_string(),
+                    "bytes_removed" if cell != "0" => "<bytes>".to_string(),
                     _ => mask.apply(&cell),
                 });
             }

@@ -65,8 +65,6 @@ fn what_this_version_does_not_do() {
         ("SHOW CREATE INDEX i ON t", "SHOW CREATE INDEX"),
         ("ALTER TABLE t ALTER INDEX i SET (merge_factor = 4)", "ALTER INDEX ... SET"),
         ("ALTER TABLE t ALTER INDEX i RESET (merge_factor)", "ALTER INDEX ... RESET"),
-        ("OPTIMIZE TABLE t", "OPTIMIZE TABLE"),
-        ("VACUUM TABLE t", "VACUUM TABLE"),
     ] {
         assert_eq!(wrong(statement), format!("Error: {what} is not supported yet\n"));
     }

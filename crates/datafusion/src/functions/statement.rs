@@ -173,7 +173,7 @@ impl TableProvider for Call {
         let Some(state) = state.as_any().downcast_ref::<SessionState>() else {
             return internal_err!("{} needs DataFusion's own session state", self.function);
         };
-        let statement = lower_statement(state, &self.statement).await;
+        let statement = lower_statement(state, &self.statement, false).await;
         let statement = statement.map_err(|error| Error::in_function(self.function, error))?;
         // The whole dry run, which has several lines, on the one that a node has.
         let dry_run = statement.to_string();

@@ -16,7 +16,7 @@ use datafusion::{
     },
 };
 
-use super::{conflicts::Conflicts, drop::single_row};
+use super::{answer::single_row, conflicts::Conflicts};
 use crate::{
     error::{Error, ErrorKind, Result},
     settings::RunSettings,

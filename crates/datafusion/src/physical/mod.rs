@@ -1,7 +1,10 @@
 //! Execution: the only place where anything happens.
 
+pub(crate) mod answer;
+mod attempts;
 pub(crate) mod change;
 pub(crate) mod commit;
+pub(crate) mod compaction;
 mod conflicts;
 pub(crate) mod drive;
 pub(crate) mod drop;
@@ -10,4 +13,5 @@ pub(crate) mod outcome;
 mod publish;
 pub(crate) mod report;
 pub(crate) mod show;
+pub(crate) mod vacuum;
 pub(crate) mod work;

@@ -25,8 +25,11 @@ pub(crate) struct MaintenanceReport {
 /// `index_name: Utf8` and BIGINT counts.
 pub(crate) fn schema(columns: &[&str]) -> SchemaRef {
     let name = Field::new("index_name", DataType::Utf8, false);
-    let counts = columns.iter().map(|column| Field::new(*column, DataType::Int64, false));
-    Arc::new(Schema::new([name].into_iter().chain(counts).collect::<Vec<_>>()))
+    Arc::new(Schema::new([name].into_iter().chain(counts(columns)).collect::<Vec<_>>()))
+}
+
+fn counts(columns: &[&str]) -> impl Iterator<Item = Field> {
+    columns.iter().map(|column| Field::new(*column, DataType::Int64, false))
 }
 
 /// The schema of what a CREATE or REFRESH answers.
@@ -46,6 +49,19 @@ pub(crate) fn drop_schema() -> SchemaRef {
     schema(&["segments_removed", "version"])
 }
 
+/// The schema of what an OPTIMIZE TABLE answers.
+pub(crate) fn compaction_schema() -> SchemaRef {
+    let columns =
+        ["fragments_removed", "fragments_added", "files_removed", "files_added", "version"];
+    Arc::new(Schema::new(counts(&columns).collect::<Vec<_>>()))
+}
+
+/// The schema of what a VACUUM TABLE answers.
+pub(crate) fn vacuum_schema() -> SchemaRef {
+    let columns = ["versions_removed", "files_removed", "bytes_removed", "version"];
+    Arc::new(Schema::new(counts(&columns).collect::<Vec<_>>()))
+}
+
 impl MaintenanceReport {
     /// The report as a batch of one row of [`maintenance_schema`].
     pub(crate) fn to_batch(&self, action: Action) -> Result<RecordBatch> {
@@ -61,9 +77,21 @@ impl MaintenanceReport {
 /// A batch of one row: a name and counts.
 pub(crate) fn row(schema: SchemaRef, name: &str, counts: &[u64]) -> Result<RecordBatch> {
     let name: ArrayRef = Arc::new(StringArray::from(vec![name]));
-    let counts = counts.iter().map(|count| {
+    batch(schema, [name].into_iter().chain(columns(counts)))
+}
+
+/// A batch of one row of counts.
+pub(crate) fn row_of_counts(schema: SchemaRef, counts: &[u64]) -> Result<RecordBatch> {
+    batch(schema, columns(counts))
+}
+
+fn columns(counts: &[u64]) -> impl Iterator<Item = ArrayRef> {
+    counts.iter().map(|count| {
         Arc::new(Int64Array::from(vec![i64::try_from(*count).unwrap_or(i64::MAX)])) as ArrayRef
-    });
-    let batch = RecordBatch::try_new(schema, [name].into_iter().chain(counts).collect());
+    })
+}
+
+fn batch(schema: SchemaRef, columns: impl Iterator<Item = ArrayRef>) -> Result<RecordBatch> {
+    let batch = RecordBatch::try_new(schema, columns.collect());
     batch.map_err(|error| Error::internal(format!("a report doesn't fit its row: {error}")))
 }

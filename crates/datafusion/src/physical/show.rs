@@ -6,19 +6,13 @@ use arrow::{
     },
     datatypes::{DataType, Field, Schema, SchemaRef, TimeUnit},
 };
-use datafusion::{
-    common::{Result, internal_err},
-    execution::{SendableRecordBatchStream, TaskContext},
-    physical_plan::{
-        DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties,
-        stream::RecordBatchStreamAdapter,
-    },
-};
+use async_trait::async_trait;
 use lance_index_plan::coverage::format_ranges;
 
-use super::drop::single_row;
+use super::answer::Answer;
 use crate::{
-    error,
+    error::{Error, Result},
+    settings::RunSettings,
     store::describe::{self, IndexDescription, SegmentDescription},
     table::Target,
 };
@@ -31,27 +25,34 @@ pub(crate) enum Show {
 }
 
 impl Show {
-    pub(crate) fn schema(&self) -> SchemaRef {
+    fn target(&self) -> &Target {
+        match self {
+            Self::Indexes { target } | Self::Segments { target, .. } => target,
+        }
+    }
+}
+
+#[async_trait]
+impl Answer for Show {
+    fn name(&self) -> &'static str {
+        "ShowExec"
+    }
+
+    fn schema(&self) -> SchemaRef {
         match self {
             Self::Indexes { .. } => indexes_schema(),
             Self::Segments { .. } => segments_schema(),
         }
     }
 
-    fn target(&self) -> &Target {
-        match self {
-            Self::Indexes { target } | Self::Segments { target, .. } => target,
-        }
-    }
-
-    async fn run(&self) -> error::Result<RecordBatch> {
+    async fn answer(&self, _settings: RunSettings) -> Result<RecordBatch> {
         let described = describe::indexes(self.target().table()).await?;
         let columns = match self {
             Self::Indexes { .. } => index_columns(&described),
             Self::Segments { index, .. } => segment_columns(&described, index.as_deref()),
         };
         RecordBatch::try_new(self.schema(), columns)
-            .map_err(|error| error::Error::internal(format!("SHOW: {error}")))
+            .map_err(|error| Error::internal(format!("SHOW: {error}")))
     }
 }
 
@@ -169,61 +170,4 @@ fn segment_columns(indexes: &[IndexDescription], only: Option<&str>) -> Vec<Arra
         Arc::new(TimestampMillisecondArray::from_iter(all().map(|segment| segment.created_at))),
         some_counts(all().map(|_| None)),
     ]
-}
-
-/// Answers a SHOW.
-#[derive(Debug)]
-pub(crate) struct ShowExec {
-    show: Show,
-    properties: Arc<PlanProperties>,
-}
-
-impl ShowExec {
-    pub(crate) fn new(show: Show) -> Self {
-        let properties = single_row(show.schema());
-        Self { show, properties }
-    }
-}
-
-impl DisplayAs for ShowExec {
-    fn fmt_as(&self, format: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match format {
-            DisplayFormatType::TreeRender => write!(f, "{}", self.show),
-            _ => write!(f, "ShowExec: {}", self.show),
-        }
-    }
-}
-
-impl ExecutionPlan for ShowExec {
-    fn name(&self) -> &'static str {
-        "ShowExec"
-    }
-
-    fn properties(&self) -> &Arc<PlanProperties> {
-        &self.properties
-    }
-
-    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
-        vec![]
-    }
-
-    fn with_new_children(
-        self: Arc<Self>,
-        _children: Vec<Arc<dyn ExecutionPlan>>,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
-        Ok(self)
-    }
-
-    fn execute(
-        &self,
-        partition: usize,
-        _context: Arc<TaskContext>,
-    ) -> Result<SendableRecordBatchStream> {
-        if partition != 0 {
-            return internal_err!("ShowExec has one partition");
-        }
-        let show = self.show.clone();
-        let rows = futures::stream::once(async move { Ok(show.run().await?) });
-        Ok(Box::pin(RecordBatchStreamAdapter::new(self.show.schema(), rows)))
-    }
 }

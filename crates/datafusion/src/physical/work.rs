@@ -1,6 +1,5 @@
-use std::{fmt, panic::AssertUnwindSafe, sync::Arc, time::Duration};
+use std::{fmt, sync::Arc};
 
-use backon::{ExponentialBuilder, Retryable};
 use datafusion::{
     common::{Result as DataFusionResult, internal_err},
     execution::{SendableRecordBatchStream, TaskContext},
@@ -12,13 +11,15 @@ use datafusion::{
         stream::RecordBatchStreamAdapter,
     },
 };
-use futures::FutureExt;
 use lance_index_plan::plan::MaintenancePlan;
 
-use super::outcome::{self, Failure, WorkOutcome};
+use super::{
+    attempts::Unit,
+    outcome::{self, WorkOutcome},
+};
 use crate::{
     error::{Error, ErrorKind, Result},
-    executor::{SessionExecutor, WorkAttempt, panicked},
+    executor::{SessionExecutor, WorkAttempt},
     progress::{UnitProgress, count_units},
     settings::RunSettings,
     store::build::BuiltSegment,
@@ -136,7 +137,15 @@ impl ExecutionPlan for IndexWorkExec {
         };
         let (executor, metrics) = (self.executor.clone(), self.metrics.clone());
         let row = futures::stream::once(async move {
-            let outcome = run_unit(&executor, attempt, context).await;
+            let settings = RunSettings::from_config(context.session_config().options());
+            let unit = Unit { work_id: attempt.unit.work_id, rows: attempt.unit.rows };
+            let outcome = unit
+                .run(&settings, executor.0.name(), |number| {
+                    // What an attempt before this one did is lost.
+                    attempt.progress.rows_done(0);
+                    executor.0.run(WorkAttempt { number, ..attempt.clone() }, context.clone())
+                })
+                .await;
             record(&metrics, partition, &outcome);
             if outcome.result.is_ok() {
                 progress.finish(outcome.rows);
@@ -144,78 +153,6 @@ impl ExecutionPlan for IndexWorkExec {
             Ok(outcome.to_batch()?)
         });
         Ok(Box::pin(RecordBatchStreamAdapter::new(outcome::schema(), row)))
-    }
-}
-
-/// Tries the unit until an attempt succeeds, fails for good, or was the last one.
-async fn run_unit(
-    executor: &SessionExecutor,
-    attempt: WorkAttempt,
-    context: Arc<TaskContext>,
-) -> WorkOutcome {
-    let settings = RunSettings::from_config(context.session_config().options());
-    let (work_id, rows) = (attempt.unit.work_id, attempt.unit.rows);
-    let mut number = 0;
-    let tried = (|| {
-        number += 1;
-        run_attempt(
-            executor,
-            WorkAttempt { number, ..attempt.clone() },
-            settings.attempt_timeout,
-            context.clone(),
-        )
-    })
-    .retry(
-        ExponentialBuilder::default()
-            .with_min_delay(Duration::from_millis(50))
-            .with_max_delay(Duration::from_secs(5))
-            .with_jitter()
-            .with_max_times(settings.max_attempts - 1),
-    )
-    .when(|outcome| outcome.result.as_ref().is_err_and(|failure| failure.retryable))
-    .await;
-    match tried {
-        Ok(outcome) | Err(outcome) => WorkOutcome { work_id, rows, attempt: number, ..outcome },
-    }
-}
-
-/// Runs one attempt. Whatever isn't the answer to it counts as a lost attempt.
-async fn run_attempt(
-    executor: &SessionExecutor,
-    attempt: WorkAttempt,
-    timeout: Duration,
-    context: Arc<TaskContext>,
-) -> Result<WorkOutcome, WorkOutcome> {
-    let (work_id, rows, number) = (attempt.unit.work_id, attempt.unit.rows, attempt.number);
-    let lost = |message: String, elapsed| WorkOutcome {
-        work_id,
-        attempt: number,
-        rows,
-        elapsed,
-        result: Err(Failure::new(message, true)),
-    };
-    let name = executor.0.name();
-    // What an attempt before this one did is lost.
-    attempt.progress.rows_done(0);
-    let running = AssertUnwindSafe(executor.0.run(attempt, context)).catch_unwind();
-    let answered = tokio::time::timeout(timeout, running).await;
-    match answered.map(|answered| answered.unwrap_or_else(|panic| Err(panicked(panic.as_ref())))) {
-        Ok(Ok(outcome)) if outcome.work_id != work_id => Err(lost(
-            format!("executor {name} answered for unit {} instead", outcome.work_id),
-            outcome.elapsed,
-        )),
-        Ok(Ok(outcome)) if outcome.result.is_err() => Err(outcome),
-        Ok(Ok(outcome)) => Ok(outcome),
-        Ok(Err(error)) => {
-            Err(lost(format!("executor {name} lost the attempt: {error}"), Duration::ZERO))
-        }
-        Err(_) => Err(lost(
-            format!(
-                "the attempt took longer than {} s (lance_index.attempt_timeout_secs)",
-                timeout.as_secs()
-            ),
-            timeout,
-        )),
     }
 }
 

@@ -13,7 +13,7 @@ use super::{history, version::TableVersion};
 use crate::error::{Error, ErrorKind, Result};
 
 /// The transaction property that holds the id of one attempt to commit.
-const JOB_KEY: &str = "lance_index.job";
+pub(super) const JOB_KEY: &str = "lance_index.job";
 
 /// What became of a transaction.
 #[derive(Debug)]
@@ -69,16 +69,26 @@ pub(super) async fn commit(
     }
     match builder.execute(transaction).await {
         Ok(dataset) => Ok(Committed::Done(Box::new(TableVersion::new(dataset)))),
-        Err(
-            error @ (lance::Error::RetryableCommitConflict { .. }
-            | lance::Error::CommitConflict { .. }
-            | lance::Error::TooMuchWriteContention { .. }),
-        ) => Ok(Committed::Conflict(error)),
-        Err(error @ lance::Error::IncompatibleTransaction { .. }) => Err(Error::conflict(format!(
+        Err(error) => answered(anchor, job, error).await,
+    }
+}
+
+/// What has become of a commit that answered with an error. Its transaction carries the job id in
+/// [`JOB_KEY`].
+pub(super) async fn answered(
+    anchor: &TableVersion,
+    job: Uuid,
+    error: lance::Error,
+) -> Result<Committed> {
+    match error {
+        lance::Error::RetryableCommitConflict { .. }
+        | lance::Error::CommitConflict { .. }
+        | lance::Error::TooMuchWriteContention { .. } => Ok(Committed::Conflict(error)),
+        lance::Error::IncompatibleTransaction { .. } => Err(Error::conflict(format!(
             "the table was overwritten or restored while the statement ran; nothing was \
              committed: {error}"
         ))),
-        Err(error) => settle(anchor, job, error).await,
+        error => settle(anchor, job, error).await,
     }
 }
 

@@ -3,6 +3,7 @@
 pub(crate) mod build;
 pub(crate) mod change;
 pub(crate) mod commit;
+pub(crate) mod compact;
 pub(crate) mod definition;
 pub(crate) mod describe;
 pub(crate) mod drop;
@@ -12,4 +13,5 @@ pub(crate) mod indexes;
 pub(crate) mod lineage;
 pub(crate) mod publish;
 pub(crate) mod snapshot;
+pub(crate) mod vacuum;
 pub(crate) mod version;

@@ -11,7 +11,7 @@ use crate::{
 
 const CREATE: &str = "CREATE INDEX i ON t (id)";
 
-fn index_directories(table: &Table) -> usize {
+pub fn index_directories(table: &Table) -> usize {
     std::fs::read_dir(format!("{}/_indices", table.uri)).map_or(0, Iterator::count)
 }
 

@@ -4,6 +4,7 @@
 
 mod changes;
 mod commits;
+mod compaction;
 mod cost;
 mod executors;
 mod foreign;
@@ -15,3 +16,4 @@ mod scripted;
 mod stale;
 mod support;
 mod types;
+mod vacuum;

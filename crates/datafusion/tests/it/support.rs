@@ -175,6 +175,10 @@ impl Table {
         write(&self.uri, batch, WriteMode::Append, false).await;
     }
 
+    pub async fn overwrite(&self, batch: RecordBatch) {
+        write(&self.uri, batch, WriteMode::Overwrite, false).await;
+    }
+
     pub async fn update(&self, predicate: &str, column: &str, value: &str) {
         UpdateBuilder::new(Arc::new(self.open().await))
             .update_where(predicate)

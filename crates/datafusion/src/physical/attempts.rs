@@ -1,0 +1,88 @@
+//! Attempts at a work unit: how often, for how long, and what counts as lost.
+
+use std::{panic::AssertUnwindSafe, time::Duration};
+
+use backon::{ExponentialBuilder, Retryable};
+use futures::FutureExt;
+
+use super::outcome::{Failure, WorkOutcome};
+use crate::{error::Result, executor::panicked, settings::RunSettings};
+
+/// What is known of a unit before any attempt at it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Unit {
+    pub work_id: u32,
+    pub rows: u64,
+}
+
+impl Unit {
+    /// Tries the unit until an attempt succeeds, fails for good, or was the last one. `attempt`
+    /// runs one, given its number, on the executor of that name.
+    pub(super) async fn run<F>(
+        self,
+        settings: &RunSettings,
+        executor: &str,
+        attempt: impl Fn(usize) -> F,
+    ) -> WorkOutcome
+    where
+        F: Future<Output = Result<WorkOutcome>>,
+    {
+        let mut number = 0;
+        let tried = (|| {
+            number += 1;
+            self.answer(number, settings.attempt_timeout, executor, attempt(number))
+        })
+        .retry(
+            ExponentialBuilder::default()
+                .with_min_delay(Duration::from_millis(50))
+                .with_max_delay(Duration::from_secs(5))
+                .with_jitter()
+                .with_max_times(settings.max_attempts - 1),
+        )
+        .when(|outcome| outcome.result.as_ref().is_err_and(|failure| failure.retryable))
+        .await;
+        let Self { work_id, rows } = self;
+        match tried {
+            Ok(outcome) | Err(outcome) => WorkOutcome { work_id, rows, attempt: number, ..outcome },
+        }
+    }
+
+    /// Runs one attempt. Whatever isn't the answer to it counts as a lost attempt.
+    async fn answer(
+        self,
+        number: usize,
+        timeout: Duration,
+        executor: &str,
+        attempt: impl Future<Output = Result<WorkOutcome>>,
+    ) -> Result<WorkOutcome, WorkOutcome> {
+        let lost = |message: String, elapsed| WorkOutcome {
+            work_id: self.work_id,
+            attempt: number,
+            rows: self.rows,
+            elapsed,
+            result: Err(Failure::new(message, true)),
+        };
+        let running = AssertUnwindSafe(attempt).catch_unwind();
+        let answered = tokio::time::timeout(timeout, running).await;
+        let answered =
+            answered.map(|answered| answered.unwrap_or_else(|panic| Err(panicked(panic.as_ref()))));
+        match answered {
+            Ok(Ok(outcome)) if outcome.work_id != self.work_id => Err(lost(
+                format!("executor {executor} answered for unit {} instead", outcome.work_id),
+                outcome.elapsed,
+            )),
+            Ok(Ok(outcome)) if outcome.result.is_err() => Err(outcome),
+            Ok(Ok(outcome)) => Ok(outcome),
+            Ok(Err(error)) => {
+                Err(lost(format!("executor {executor} lost the attempt: {error}"), Duration::ZERO))
+            }
+            Err(_) => Err(lost(
+                format!(
+                    "the attempt took longer than {} s (lance_index.attempt_timeout_secs)",
+                    timeout.as_secs()
+                ),
+                timeout,
+            )),
+        }
+    }
+}
