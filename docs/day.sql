@@ -20,7 +20,7 @@ SELECT
     [concat('team-', value % 7), CASE WHEN value % 3 = 0 THEN 'urgent' ELSE 'normal' END],
     value % 1000 / 10.0,
     concat('order ', value % 503, CASE WHEN value % 11 = 0 THEN ' arrived broken' ELSE ' is late' END)
-FROM generate_series(1, 20000);
+FROM generate_series(1, 5000);
 
 CREATE INDEX tickets_id ON tickets (id);
 CREATE INDEX tickets_state ON tickets USING bitmap (state);
@@ -33,17 +33,17 @@ SHOW INDEXES FROM tickets;
 
 -- Morning: new tickets come in, several times. No index knows them yet; queries find them all the same.
 INSERT INTO tickets VALUES
-    (20001, now(), 'open', ['team-1', 'urgent'], 12.5, 'order 7 arrived broken again'),
-    (20002, now(), 'open', ['team-2'], 99.9, 'where is order 7');
+    (5001, now(), 'open', ['team-1', 'urgent'], 12.5, 'order 7 arrived broken again'),
+    (5002, now(), 'open', ['team-2'], 99.9, 'where is order 7');
 INSERT INTO tickets
 SELECT value, now(), 'open', ['team-3', 'normal'], 1.0, concat('order ', value, ' is late')
-FROM generate_series(20003, 20500);
+FROM generate_series(5003, 5200);
 SELECT count(*) AS open_tickets FROM tickets WHERE state = 'open';
 EXPLAIN ALTER TABLE tickets REFRESH INDEXES;
 ALTER TABLE tickets REFRESH INDEXES;
 
 -- Work: tickets are closed, and some turn out to be none.
-UPDATE tickets SET state = 'closed', labels = ['done', labels[1]] WHERE state = 'open' AND id < 10000;
+UPDATE tickets SET state = 'closed', labels = ['done', labels[1]] WHERE state = 'open' AND id < 2500;
 DELETE FROM tickets WHERE array_has(labels, 'team-6') AND price < 1;
 UPDATE tickets
 SET message = concat(message, ', escalated'), price = price + (SELECT max(price) FROM tickets)

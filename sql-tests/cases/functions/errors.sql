@@ -30,7 +30,8 @@ SELECT * FROM lance_create_index('t', 'j', 'id', 'or_replace=yes');
 SELECT * FROM lance_create_index('t', 'j', 'id', 'or_replace=true', 'if_not_exists=true');
 SELECT * FROM lance_drop_index('t', 'j');
 SELECT * FROM lance_drop_index('t', 'i', 'cascade=true');
-SELECT * FROM lance_optimize_table('t');
-SELECT * FROM lance_vacuum_table('t');
+SELECT * FROM lance_optimize_table('t', 'target_rows=1');
+SELECT * FROM lance_vacuum_table('t', 'older_than=soon');
+SELECT * FROM lance_vacuum_table();
 -- Nothing of it was done.
 SELECT version FROM lance_create_index('t', 'i', 'id', 'or_replace=true');

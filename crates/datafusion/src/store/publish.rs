@@ -10,7 +10,7 @@ use super::{
     indexes::Indexes,
     version::TableVersion,
 };
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// What became of an attempt to publish.
 #[derive(Debug)]
@@ -37,6 +37,7 @@ pub(crate) async fn publish(
     removed: &[Uuid],
 ) -> Result<Publication> {
     let added: Vec<IndexMetadata> = added.iter().map(|built| built.metadata.clone()).collect();
+    check_files(anchor, index, &added).await?;
     let indexes = Indexes::read(latest).await?;
     let named = indexes.segments(index).iter();
     let removed = named.filter(|segment| removed.contains(&segment.uuid)).cloned().collect();
@@ -56,6 +57,26 @@ pub(crate) async fn publish(
         }
     }
     Err(unknown.into_error("SHOW INDEX SEGMENTS tells whether it happened"))
+}
+
+/// Checks that the files of new segments are there: a cleanup of unverified files takes those that
+/// no version names yet.
+async fn check_files(table: &TableVersion, index: &str, added: &[IndexMetadata]) -> Result<()> {
+    let failed = |error| Error::failed(format!("looking for the files of index '{index}'"), error);
+    for segment in added {
+        let store = table.dataset.object_store(segment.base_id).await.map_err(failed)?;
+        let directory = table.dataset.indices_dir().join(segment.uuid.to_string());
+        for file in segment.files.iter().flatten() {
+            let path = directory.clone().join(file.path.as_str());
+            if !store.exists(&path).await.map_err(failed)? {
+                return Err(Error::conflict(format!(
+                    "index '{index}': files of a new segment were removed by a cleanup while the \
+                     statement ran; nothing was committed"
+                )));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Removes the files of segments that were built and never published. One that the latest manifest

@@ -364,3 +364,20 @@ async fn c53_the_table_follows_other_clients() {
     table.compact().await;
     assert_eq!(table.oracle("i", "id = 405").await, 1);
 }
+
+/// A cleanup that spares nothing takes the files of new segments, which no version names yet.
+#[tokio::test]
+async fn files_that_a_cleanup_took_are_not_committed() {
+    for method in ["btree", "fts"] {
+        let column = if method == "fts" { "txt" } else { "id" };
+        let table = due(method, column, false).await;
+        let version = table.version().await;
+        let vacuum = "VACUUM TABLE t WITH (older_than = '0 seconds', delete_unverified = true)";
+        let act = move |table: Arc<Table>| async move { drop(table.sql(vacuum).await) };
+        let error = race(&table, REFRESH, act).await.unwrap_err();
+        assert!(error.contains("were removed by a cleanup"), "{error}");
+        assert_eq!(table.version().await, version);
+        table.sql(REFRESH).await;
+        table.same_rows("id < 150").await;
+    }
+}
