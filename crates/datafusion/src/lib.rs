@@ -38,6 +38,7 @@
 //! }
 //! ```
 
+mod dml;
 pub mod error;
 pub mod executor;
 pub mod functions;

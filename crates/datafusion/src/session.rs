@@ -15,17 +15,18 @@ use datafusion::{
 use lance_index_sql::{Explain, LanceIndexDialect, ParsedStatement, StatementParser};
 
 use crate::{
+    dml::DmlRule,
     executor::{SessionExecutor, WorkExecutor},
     functions,
     lower::lower,
     planner::LanceIndexQueryPlanner,
     settings::LanceIndexSettings,
-    table::{ChangeRule, LanceTable, LanceTableFactory},
+    table::{LanceTable, LanceTableFactory},
 };
 
 /// Adds Lance tables and index maintenance to a session.
 pub trait SessionStateBuilderExt {
-    /// Adds `STORED AS LANCE`, DELETE and UPDATE of Lance tables, the settings `lance_index.*`, the
+    /// Adds `STORED AS LANCE`, INSERT OVERWRITE, DELETE and UPDATE of Lance tables, the settings `lance_index.*`, the
     /// [functions], and the execution of index statements. The session's query
     /// planner goes on planning everything else.
     fn with_lance_index(self) -> Self;
@@ -45,7 +46,7 @@ impl SessionStateBuilderExt for SessionStateBuilder {
             .extend(functions::table_functions().into_iter().map(named));
         self.scalar_functions().get_or_insert_default().extend(functions::scalar_functions());
         self.with_query_planner(Arc::new(LanceIndexQueryPlanner { previous }))
-            .with_analyzer_rule(Arc::new(ChangeRule))
+            .with_analyzer_rule(Arc::new(DmlRule))
             .with_table_factory("LANCE".to_string(), Arc::new(LanceTableFactory))
     }
 }

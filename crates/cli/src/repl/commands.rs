@@ -32,15 +32,12 @@ Statements end with a semicolon and may take several lines. Ctrl-C stops a state
 Ctrl-D leaves.";
 
 const STATEMENTS: &str = "\
-CREATE EXTERNAL TABLE t [(columns)] STORED AS LANCE LOCATION 'uri'
+CREATE EXTERNAL TABLE t [(columns)] STORED AS LANCE LOCATION 'uri' [OPTIONS (...)]
 CREATE [OR REPLACE] INDEX [IF NOT EXISTS] i ON t [USING method] (column) [WITH (...)]
 ALTER TABLE t REFRESH {INDEX i | INDEXES} [WITH (...)]
-ALTER TABLE t OPTIMIZE {INDEX i | INDEXES} [WITH (...)]
-ALTER TABLE t ALTER INDEX i {SET (option = value, ...) | RESET (option, ...)}
 DROP INDEX [IF EXISTS] i ON t
 SHOW INDEXES FROM t
 SHOW INDEX SEGMENTS FROM t [INDEX i]
-SHOW CREATE INDEX i ON t
 OPTIMIZE TABLE t [WITH (...)]
 VACUUM TABLE t [WITH (...)]
 EXPLAIN before any of these shows what it would do.";

@@ -120,6 +120,7 @@ pub(super) const KEYWORDS: &[&str] = &[
     "TINYINT",
     "TO",
     "TRUE",
+    "TRUNCATE",
     "TRY_CAST",
     "UNBOUNDED",
     "UNION",

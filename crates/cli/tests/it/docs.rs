@@ -134,6 +134,17 @@ fn the_demo() {
     assert!(ran.stdout.contains("ScalarIndexQuery"), "the last query uses an index");
 }
 
+/// Each statement of it goes well, and at the end every index is ready.
+#[test]
+fn the_day() {
+    let directory = tempfile::tempdir().unwrap();
+    let day = root().join("docs/day.sql");
+    let ran = run(directory.path(), &["-q", "-f", day.to_str().unwrap()]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""));
+    let (_, last) = ran.stdout.rsplit_once("| name ").unwrap();
+    assert_eq!(last.matches("| ready ").count(), 6, "{last}");
+}
+
 /// README.md and the crate documentation show the same program.
 #[test]
 fn one_program() {

@@ -42,7 +42,7 @@ impl AnswerExec {
 }
 
 /// The properties of a node that answers in one partition.
-pub(super) fn single_row(schema: SchemaRef) -> Arc<PlanProperties> {
+pub(crate) fn single_row(schema: SchemaRef) -> Arc<PlanProperties> {
     let properties = PlanProperties::new(
         EquivalenceProperties::new(schema),
         Partitioning::UnknownPartitioning(1),

@@ -5,7 +5,7 @@ use backon::{BackoffBuilder, ExponentialBuilder};
 use crate::error::{Error, Result};
 
 /// How often a statement may still give way to other writers.
-pub(super) struct Conflicts {
+pub(crate) struct Conflicts {
     /// What the statement is about, for its error.
     subject: String,
     delays: Box<dyn Iterator<Item = Duration> + Send>,
@@ -13,7 +13,7 @@ pub(super) struct Conflicts {
 }
 
 impl Conflicts {
-    pub(super) fn new(subject: String, retries: usize) -> Self {
+    pub(crate) fn new(subject: String, retries: usize) -> Self {
         let delays = ExponentialBuilder::default()
             .with_min_delay(Duration::from_millis(20))
             .with_max_delay(Duration::from_secs(2))
@@ -23,7 +23,7 @@ impl Conflicts {
     }
 
     /// Waits before the next try.
-    pub(super) async fn next(&mut self) -> Result<()> {
+    pub(crate) async fn next(&mut self) -> Result<()> {
         match self.delays.next() {
             Some(delay) => {
                 tokio::time::sleep(delay).await;

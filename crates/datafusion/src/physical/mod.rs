@@ -2,10 +2,9 @@
 
 pub(crate) mod answer;
 mod attempts;
-pub(crate) mod change;
 pub(crate) mod commit;
 pub(crate) mod compaction;
-mod conflicts;
+pub(crate) mod conflicts;
 pub(crate) mod drive;
 pub(crate) mod drop;
 pub(crate) mod once;

@@ -11,7 +11,8 @@ use arrow::{
     datatypes::{Field as ArrowField, UInt64Type},
 };
 use datafusion::{
-    common::Result as DataFusionResult, execution::SendableRecordBatchStream,
+    common::{Result as DataFusionResult, internal_err},
+    execution::SendableRecordBatchStream,
     physical_plan::stream::RecordBatchStreamAdapter,
 };
 use futures::{StreamExt, TryStreamExt};
@@ -32,10 +33,11 @@ use roaring::RoaringTreemap;
 
 use super::{
     commit::{Committed, commit},
+    files::discard,
     snapshot::live_rows,
     version::TableVersion,
 };
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 
 /// Fragments whose deletion files are written at the same time.
 const CONCURRENT_FRAGMENTS: usize = 16;
@@ -43,19 +45,53 @@ const CONCURRENT_FRAGMENTS: usize = 16;
 /// A change that is written, and waits for its commit.
 #[derive(Debug)]
 pub(crate) struct Staged {
-    /// The rows that it adds, deletes or updates.
-    pub rows: u64,
+    rows: u64,
     operation: Operation,
     affected_rows: Option<RowAddrTreeMap>,
+    /// New fragments, whose files are removed where there is no commit.
+    written: Vec<Fragment>,
+    /// Nothing else may be committed in between.
+    alone: bool,
 }
 
 impl Staged {
-    /// Commits it to the version that it was made from.
+    /// The rows that it adds, deletes or updates.
+    pub(crate) fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// Commits it to the version that it was made from. Where another commit stands in the way,
+    /// the files that were written for it are removed.
     ///
     /// # Errors
-    /// As [`commit`].
+    /// Nothing was committed, but for
+    /// [`ErrorKind::Committed`](crate::error::ErrorKind::Committed).
     pub(crate) async fn commit(self, anchor: &TableVersion) -> Result<Committed> {
-        commit(anchor, self.operation, self.affected_rows).await
+        let Self { operation, affected_rows, written, alone, .. } = self;
+        if alone && anchor.latest().await?.number() != anchor.number() {
+            discard(anchor, &written).await;
+            let error = "another commit came first".to_string();
+            return Ok(Committed::Conflict(lance::Error::retryable_commit_conflict_source(
+                anchor.number() + 1,
+                error.into(),
+            )));
+        }
+        let committed = commit(anchor, operation, affected_rows).await?;
+        match &committed {
+            Committed::Conflict(_) => discard(anchor, &written).await,
+            Committed::Done(done) if alone && done.number() != anchor.number() + 1 => {
+                return Err(Error::new(
+                    ErrorKind::Committed,
+                    format!(
+                        "the rows were committed in version {}, and another writer put rows into \
+                         the empty table at the same time: both are there",
+                        done.number()
+                    ),
+                ));
+            }
+            Committed::Done(_) | Committed::Unknown(_) => {}
+        }
+        Ok(committed)
     }
 }
 
@@ -91,7 +127,13 @@ pub(crate) async fn delete(
         predicate: "rows that a query found".to_string(),
     };
     let affected_rows = addresses.map(RowAddrTreeMap::from);
-    Ok((count > 0).then_some(Staged { rows: count, operation, affected_rows }))
+    Ok((count > 0).then_some(Staged {
+        rows: count,
+        operation,
+        affected_rows,
+        written: Vec::new(),
+        alone: false,
+    }))
 }
 
 /// Writes rows anew and deletes them where they were: the stream has them with their new values,
@@ -127,11 +169,14 @@ pub(crate) async fn update(
         return Ok(None);
     };
     let found = std::mem::take(&mut *found.lock().unwrap_or_else(PoisonError::into_inner));
-    found.check()?;
-    if table.stable_row_ids() {
-        keep_row_ids(&mut new_fragments, &found.ids)?;
-    }
-    let left = without(table, &found.addresses).await?;
+    let written = new_fragments.clone();
+    let left = match leave(table, &found, &mut new_fragments).await {
+        Ok(left) => left,
+        Err(error) => {
+            discard(table, &written).await;
+            return Err(error);
+        }
+    };
     let operation = Operation::Update {
         removed_fragment_ids: left.removed,
         updated_fragments: left.updated,
@@ -144,58 +189,83 @@ pub(crate) async fn update(
         updated_fragment_offsets: None,
     };
     let affected_rows = Some(RowAddrTreeMap::from(found.addresses));
-    Ok(Some(Staged { rows, operation, affected_rows }))
+    Ok(Some(Staged { rows, operation, affected_rows, written, alone: false }))
 }
 
-/// Writes the rows of the stream and has the commit put them in place of all rows that the table
-/// has, or beside them.
+/// Has the rows leave the fragments where they were, and keep their ids in the new ones.
+async fn leave(table: &TableVersion, found: &Found, new: &mut [Fragment]) -> Result<Left> {
+    found.check()?;
+    if table.stable_row_ids() {
+        keep_row_ids(new, found.ids.clone())?;
+    }
+    without(table, &found.addresses).await
+}
+
+/// Writes the rows of the stream, which take the place of all rows of the table. `None` if there
+/// are none of either.
 ///
-/// `None` if that changes nothing.
-pub(crate) async fn insert(
+/// To overwrite is to update: Lance's own overwrite forgets the indexes. This way they stay, and
+/// cover nothing until they are refreshed.
+pub(crate) async fn overwrite(
     table: &TableVersion,
-    overwrite: bool,
     rows: SendableRecordBatchStream,
-) -> Result<Option<Inserted>> {
+) -> Result<Option<Staged>> {
+    let schema = table.arrow_schema();
+    let columns = schema.clone();
+    let rows = rows
+        .map(move |batch| Ok(RecordBatch::try_new(columns.clone(), batch?.columns().to_vec())?));
+    let rows = Box::pin(RecordBatchStreamAdapter::new(schema, rows));
     let written = write(table, rows).await?;
-    if written.is_none() && !(overwrite && !table.dataset.fragments().is_empty()) {
+    let removed_fragment_ids: Vec<u64> = table.dataset.fragments().iter().map(|f| f.id).collect();
+    if written.is_none() && removed_fragment_ids.is_empty() {
         return Ok(None);
     }
-    let (fragments, rows) = written.unwrap_or_default();
-    Ok(Some(Inserted { overwrite, fragments, rows }))
+    let (new_fragments, rows) = written.unwrap_or_default();
+    // Lance tells two updates apart by the fragments that they remove.
+    let alone = removed_fragment_ids.is_empty();
+    let written = new_fragments.clone();
+    let operation = Operation::Update {
+        removed_fragment_ids,
+        updated_fragments: Vec::new(),
+        new_fragments,
+        fields_modified: Vec::new(),
+        compacted_sstables: Vec::new(),
+        fields_for_preserving_frag_bitmap: Vec::new(),
+        update_mode: None,
+        inserted_rows_filter: None,
+        updated_fragment_offsets: None,
+    };
+    Ok(Some(Staged { rows, operation, affected_rows: None, written, alone }))
 }
 
-/// Rows that are written, and wait for the commit that adds them.
-#[derive(Debug, Clone)]
-pub(crate) struct Inserted {
-    overwrite: bool,
+/// Rows that are written, and wait for the commit that appends them.
+#[derive(Debug)]
+pub(crate) struct Appended {
     fragments: Vec<Fragment>,
     rows: u64,
 }
 
-impl Inserted {
-    /// The commit that adds them to that version of the table.
-    ///
-    /// To overwrite is to update: Lance's own overwrite forgets the indexes. This way they stay,
-    /// and cover nothing until they are refreshed.
-    pub(crate) fn staged_on(&self, table: &TableVersion) -> Staged {
-        let fragments = self.fragments.clone();
-        let operation = if self.overwrite {
-            Operation::Update {
-                removed_fragment_ids: table.dataset.fragments().iter().map(|f| f.id).collect(),
-                updated_fragments: Vec::new(),
-                new_fragments: fragments,
-                fields_modified: Vec::new(),
-                compacted_sstables: Vec::new(),
-                fields_for_preserving_frag_bitmap: Vec::new(),
-                update_mode: None,
-                inserted_rows_filter: None,
-                updated_fragment_offsets: None,
-            }
-        } else {
-            Operation::Append { fragments }
-        };
-        Staged { rows: self.rows, operation, affected_rows: None }
+impl Appended {
+    pub(crate) fn rows(&self) -> u64 {
+        self.rows
     }
+
+    /// The commit. Its files are kept where another one stands in the way: they may be appended to
+    /// whatever there is then.
+    pub(crate) fn staged(&self) -> Staged {
+        let operation = Operation::Append { fragments: self.fragments.clone() };
+        let (rows, written) = (self.rows, Vec::new());
+        Staged { rows, operation, affected_rows: None, written, alone: false }
+    }
+}
+
+/// Writes the rows of the stream; `None` if there are none.
+pub(crate) async fn append(
+    table: &TableVersion,
+    rows: SendableRecordBatchStream,
+) -> Result<Option<Appended>> {
+    let written = write(table, rows).await?;
+    Ok(written.map(|(fragments, rows)| Appended { fragments, rows }))
 }
 
 /// Streams rows into new fragments, and counts them. `None` if there are none.
@@ -229,22 +299,29 @@ async fn write(
 }
 
 /// Rows that a query found: where they are, and their ids in the order of the query.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Found {
     rows: u64,
     addresses: RoaringTreemap,
-    ids: Vec<u64>,
+    ids: RowIdSequence,
+}
+
+impl Default for Found {
+    fn default() -> Self {
+        Self { rows: 0, addresses: RoaringTreemap::new(), ids: RowIdSequence::new() }
+    }
 }
 
 impl Found {
     fn see(&mut self, batch: &RecordBatch) -> DataFusionResult<()> {
         let column = |name| batch.column_by_name(name).map(|c| c.as_primitive::<UInt64Type>());
+        let Some(addresses) = column(ROW_ADDR) else {
+            return internal_err!("a query doesn't say where its rows are");
+        };
         self.rows += batch.num_rows() as u64;
-        if let Some(addresses) = column(ROW_ADDR) {
-            self.addresses.extend(addresses.values().iter().copied());
-        }
+        self.addresses.extend(addresses.values().iter().copied());
         if let Some(ids) = column(ROW_ID) {
-            self.ids.extend_from_slice(ids.values());
+            self.ids.extend(RowIdSequence::from(ids.values().as_ref()));
         }
         Ok(())
     }
@@ -260,9 +337,9 @@ impl Found {
 }
 
 /// Gives rewritten rows the ids that they had.
-fn keep_row_ids(fragments: &mut [Fragment], ids: &[u64]) -> Result<()> {
+fn keep_row_ids(fragments: &mut [Fragment], ids: RowIdSequence) -> Result<()> {
     let sizes = fragments.iter().map(|fragment| fragment.physical_rows.unwrap_or(0) as u64);
-    let ids = rechunk_sequences([RowIdSequence::from(ids)], sizes.collect::<Vec<_>>(), false)
+    let ids = rechunk_sequences([ids], sizes.collect::<Vec<_>>(), false)
         .map_err(|error| Error::internal(format!("row ids don't fit the rows: {error}")))?;
     for (fragment, ids) in fragments.iter_mut().zip(ids) {
         fragment.row_id_meta = Some(RowIdMeta::Inline(write_row_ids(&ids).into()));

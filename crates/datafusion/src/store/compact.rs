@@ -30,6 +30,7 @@ use uuid::Uuid;
 
 use super::{
     commit::{Committed, JOB_KEY, answered},
+    files,
     indexes::Indexes,
     snapshot,
     version::TableVersion,
@@ -310,17 +311,12 @@ pub(crate) async fn commit(
     };
     if let Some(latest) = unknown.latest.take() {
         let paths: Vec<&str> = rewritten.iter().flat_map(Rewritten::paths).collect();
-        let live = data_files(&latest);
+        let live = files::live(&latest);
         if !paths.is_empty() && paths.iter().all(|path| live.contains(path)) {
             return Ok(Committed::Done(Box::new(latest)));
         }
     }
     Ok(Committed::Unknown(unknown))
-}
-
-fn data_files(table: &TableVersion) -> HashSet<&str> {
-    let files = table.dataset.fragments().iter().flat_map(|fragment| &fragment.files);
-    files.map(|file| file.path.as_str()).collect()
 }
 
 /// Has Lance remap indexes, and remembers the segments that it wrote for that.
@@ -404,28 +400,10 @@ pub(crate) fn committed(table: &TableVersion, rewritten: &[Rewritten]) -> Compac
     Compacted { fragments_removed, fragments_added, files_removed, files_added }
 }
 
-/// Removes the files of fragments that were written and never committed. One that the latest
-/// manifest names all the same is kept.
-///
-/// What can't be removed is left to Lance's cleanup: this never fails.
+/// Removes the files of fragments that were written and never committed; see
+/// [`files::discard`].
 pub(crate) async fn discard(table: &TableVersion, rewritten: &[Rewritten]) {
-    if rewritten.is_empty() {
-        return;
+    for rewritten in rewritten {
+        files::discard(table, &rewritten.result.new_fragments).await;
     }
-    let Ok(latest) = table.latest().await else { return };
-    let Ok(store) = table.dataset.object_store(None).await else { return };
-    let live = data_files(&latest);
-    let unnamed =
-        |rewritten: &&Rewritten| !rewritten.paths().iter().any(|path| live.contains(path));
-    let files = rewritten.iter().filter(unnamed).flat_map(Rewritten::paths);
-    let removals = files.map(|path| {
-        let (store, path) = (store.clone(), table.dataset.data_dir().join(path));
-        async move {
-            if let Err(error) = store.delete(&path).await {
-                tracing::debug!(%path, %error, "left to cleanup");
-            }
-        }
-    });
-    let removals: Vec<_> = removals.collect();
-    futures::stream::iter(removals).buffer_unordered(CONCURRENT_FILES).collect::<()>().await;
 }

@@ -8,6 +8,7 @@ pub(crate) mod definition;
 pub(crate) mod describe;
 pub(crate) mod drop;
 pub(crate) mod fields;
+mod files;
 pub(crate) mod history;
 pub(crate) mod indexes;
 pub(crate) mod lineage;

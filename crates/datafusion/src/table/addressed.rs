@@ -16,20 +16,20 @@ use crate::store::version::TableVersion;
 
 /// A table at one version, with columns that say where each row is.
 #[derive(Debug)]
-pub(super) struct AddressedTable {
+pub(crate) struct AddressedTable {
     table: TableVersion,
     schema: SchemaRef,
     use_index: bool,
 }
 
 /// `_rowaddr: UInt64`, and `_rowid: UInt64` where ids aren't just the addresses.
-pub(super) fn address_columns(table: &TableVersion) -> Vec<Field> {
+pub(crate) fn address_columns(table: &TableVersion) -> Vec<Field> {
     let id = table.stable_row_ids().then(|| ROW_ID_FIELD.clone());
     [ROW_ADDR_FIELD.clone()].into_iter().chain(id).collect()
 }
 
 impl AddressedTable {
-    pub(super) fn new(table: TableVersion, use_index: bool) -> Self {
+    pub(crate) fn new(table: TableVersion, use_index: bool) -> Self {
         let columns = table.arrow_schema();
         let addresses = address_columns(&table).into_iter().map(Arc::new);
         let fields: Fields = columns.fields().iter().cloned().chain(addresses).collect();
@@ -52,7 +52,8 @@ impl TableProvider for AddressedTable {
         &self,
         filters: &[&Expr],
     ) -> Result<Vec<TableProviderFilterPushDown>> {
-        Ok(vec![TableProviderFilterPushDown::Exact; filters.len()])
+        // So that DataFusion looks at the rows again: what an index finds wrongly isn't changed.
+        Ok(vec![TableProviderFilterPushDown::Inexact; filters.len()])
     }
 
     async fn scan(

@@ -21,8 +21,9 @@ use lance::{
     datatypes::format_field_path,
 };
 
-use super::{insert::LanceSink, scalar};
+use super::scalar;
 use crate::{
+    dml::LanceSink,
     error::{self, Error},
     store::version::TableVersion,
 };
@@ -133,6 +134,27 @@ impl LanceTable {
     pub fn with_use_index(mut self, use_index: bool) -> Self {
         self.use_index = use_index;
         self
+    }
+
+    /// Whether scans may use scalar indexes.
+    pub(crate) fn use_index(&self) -> bool {
+        self.use_index
+    }
+
+    /// Whether a scan would read the latest version of that table, on the same branch.
+    pub(crate) fn follows(&self, table: &TableVersion) -> bool {
+        let (own, other) = (self.dataset(), table.dataset());
+        let branch = |dataset: &Dataset| dataset.manifest().branch.clone();
+        self.pinned.is_none() && own.uri() == other.uri() && branch(&own) == branch(other)
+    }
+
+    /// The same table, at that version for good.
+    pub(crate) fn pinned_to(&self, table: &TableVersion) -> Self {
+        Self {
+            dataset: RwLock::new(Arc::new(table.dataset().clone())),
+            use_index: self.use_index,
+            pinned: Some(format!("version {}", table.number())),
+        }
     }
 
     /// The dataset at the newest version that this table has seen.
@@ -286,16 +308,18 @@ impl TableProvider for LanceTable {
         input: Arc<dyn ExecutionPlan>,
         insert_op: InsertOp,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        if insert_op == InsertOp::Replace {
-            return not_impl_err!(
-                "REPLACE INTO a Lance table; INSERT INTO and INSERT OVERWRITE do"
-            );
+        match insert_op {
+            InsertOp::Append => {}
+            InsertOp::Overwrite => return not_through_the_provider("INSERT OVERWRITE"),
+            InsertOp::Replace => {
+                return not_impl_err!("REPLACE INTO a Lance table; INSERT INTO appends to it");
+            }
         }
         self.check_writable(self.dataset().uri())?;
         let schema = self.schema();
         schema.logically_equivalent_names_and_types(&input.schema())?;
         let latest = TableVersion::new(self.latest().await?.as_ref().clone());
-        let sink = LanceSink::new(latest, schema, insert_op);
+        let sink = LanceSink::new(latest, schema);
         Ok(Arc::new(DataSinkExec::new(input, Arc::new(sink), None)))
     }
 }

@@ -1,6 +1,6 @@
 //! Full-text search of a Lance table.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use async_trait::async_trait;
@@ -21,6 +21,8 @@ use lance_index::scalar::{
         query::{FtsQuery, FtsQueryNode, MatchQuery, fill_fts_query_column},
     },
 };
+
+use roaring::RoaringBitmap;
 
 use super::{LanceTable, provider::check_unchanged};
 use crate::{
@@ -121,12 +123,14 @@ impl SearchTable {
                     self.name
                 )));
             }
-            let mut unindexed = table.fragments();
-            for fragments in segments.iter().filter_map(|segment| segment.fragment_bitmap.as_ref())
-            {
-                unindexed -= fragments;
+            // Lance searches by one of the column's indexes, whichever that is.
+            let mut by_index = BTreeMap::<&str, RoaringBitmap>::new();
+            for segment in segments {
+                let fragments = segment.fragment_bitmap.clone().unwrap_or_default();
+                *by_index.entry(&segment.name).or_default() |= fragments;
             }
-            covered = covered && unindexed.is_empty();
+            let live = table.fragments();
+            covered = covered && by_index.values().all(|fragments| live.is_subset(fragments));
         }
         Ok((query, covered))
     }

@@ -105,6 +105,129 @@ async fn an_overwrite_gives_way_to_other_writers() {
     }
 }
 
+/// Who overwrites a table from itself loses nothing that another writer did meanwhile.
+#[tokio::test]
+async fn an_overwrite_reads_what_it_replaces() {
+    for stable_row_ids in [false, true] {
+        for other in OTHERS {
+            let table = indexed(stable_row_ids).await;
+            let session = after(&table, other).await;
+            run(&session, "INSERT OVERWRITE t SELECT * FROM t WHERE id >= 10").await.unwrap();
+            let count = async |what: &str| {
+                table.number(&format!("SELECT count(*) FROM scan WHERE {what}")).await
+            };
+            let (rows, changed) = match other {
+                _ if other.starts_with("DELETE") => (85, 0),
+                _ if other.contains("SET cat = 'C'") => (90, 5),
+                _ if other.contains("other + 1") => (90, 90),
+                // What was appended comes after the overwrite.
+                _ if other.starts_with("INSERT INTO") => (92, 1),
+                _ if other.starts_with("INSERT OVERWRITE") => (45, 0),
+                _ => (90, 0),
+            };
+            assert_eq!(count("true").await, rows, "{other}");
+            assert_eq!(count("cat = 'C' OR other = 1").await, changed, "{other}");
+            check(&table).await;
+        }
+    }
+}
+
+/// Lance sees no conflict between two overwrites of nothing.
+#[tokio::test]
+async fn overwrites_of_an_empty_table() {
+    const OVERWRITE: &str = "INSERT OVERWRITE t (id) SELECT value FROM generate_series(1, 5)";
+    let table = indexed(false).await;
+    table.sql("TRUNCATE TABLE t").await;
+    let version = table.version().await;
+    let session = after(&table, OVERWRITE).await;
+    let error = run(&session, OVERWRITE).await.unwrap_err();
+    assert!(error.contains("both are there"), "{error}");
+    assert_eq!(table.version().await, version + 2);
+    table.sql("TRUNCATE TABLE t").await;
+    let both = (0..2).map(|_| {
+        let table = table.clone();
+        tokio::spawn(async move { table.try_sql(OVERWRITE).await.is_ok() })
+    });
+    let mut done = 0;
+    for overwrite in both.collect::<Vec<_>>() {
+        done += usize::from(overwrite.await.unwrap());
+    }
+    if done == 2 {
+        assert_eq!(table.number("SELECT count(*) FROM scan").await, 5);
+    }
+    check(&table).await;
+}
+
+/// Nothing is left of files that were written for a commit that didn't come about.
+#[tokio::test]
+async fn files_of_a_change_that_gave_way_are_removed() {
+    let table = indexed(false).await;
+    let session = after(&table, "DELETE FROM t WHERE id = 5; OPTIMIZE TABLE t").await;
+    run(&session, "UPDATE t SET other = 7 WHERE id < 10").await.unwrap();
+    let files = std::fs::read_dir(format!("{}/data", table.uri)).unwrap().count();
+    // The first one, what compaction may have made of it, and that of the update.
+    assert!(files <= 3, "{files} files");
+    assert_eq!(table.number("SELECT count(*) FROM scan WHERE other = 7").await, 9);
+}
+
+/// DataFusion optimises what it prepares, and moves predicates into scans.
+#[tokio::test]
+async fn prepared_statements() {
+    let table = indexed(true).await;
+    let sql = "PREPARE gone AS DELETE FROM t WHERE id = $1 AND other = 0;
+               EXECUTE gone(7);
+               EXECUTE gone(8);
+               PREPARE other(BIGINT) AS UPDATE t SET other = $1 WHERE id < 10;
+               EXECUTE other(3)";
+    table.sql(sql).await;
+    assert_eq!(table.number("SELECT count(*) FROM scan").await, 98);
+    assert_eq!(table.number("SELECT count(*) FROM scan WHERE other = 3").await, 8);
+    for (prepared, rows) in [
+        ("DELETE FROM t WHERE id IN (SELECT id FROM t WHERE id < 5)", 98),
+        ("DELETE FROM t WHERE false", 98),
+    ] {
+        let error = table.error(&format!("PREPARE p AS {prepared}; EXECUTE p")).await;
+        assert!(error.contains("where it is prepared"), "{prepared}: {error}");
+        table.sql("DEALLOCATE p").await;
+        assert_eq!(table.number("SELECT count(*) FROM scan").await, rows);
+    }
+    check(&table).await;
+}
+
+/// A statement that was planned with columns that have changed is refused once, not for ever.
+#[tokio::test]
+async fn columns_that_another_writer_adds() {
+    let table = indexed(false).await;
+    let delete =
+        async || table.session.sql("DELETE FROM t WHERE id = 1").await.unwrap().collect().await;
+    let mut dataset = table.open().await;
+    let added = lance::dataset::NewColumnTransform::SqlExpressions(vec![(
+        "added".to_string(),
+        "id + 1".to_string(),
+    )]);
+    dataset.add_columns(added, None, None).await.unwrap();
+    let error = delete().await.unwrap_err().strip_backtrace();
+    assert!(error.contains("run the statement again"), "{error}");
+    delete().await.unwrap();
+    assert_eq!(table.number("SELECT count(*) FROM scan").await, 99);
+}
+
+/// The ids of many rows take little room in the manifest.
+#[tokio::test]
+async fn an_update_of_many_rows_keeps_ids_in_ranges() {
+    let rows = letters(0..40_000, |id| if id % 2 == 0 { "A" } else { "B" });
+    let table = Table::new(&[rows], true).await;
+    let frame = "UPDATE t SET other = other + id % 7 WHERE cat IN (SELECT cat FROM t WHERE id < 2)";
+    table.sql(frame).await;
+    let manifest = std::fs::read_dir(format!("{}/_versions", table.uri))
+        .unwrap()
+        .map(|file| file.unwrap().metadata().unwrap().len())
+        .max()
+        .unwrap();
+    assert!(manifest < 20_000, "{manifest} bytes");
+    assert_eq!(table.number("SELECT count(*) FROM scan WHERE other = id % 7").await, 40_000);
+}
+
 #[tokio::test]
 async fn an_update_whose_answer_is_lost_happens_once() {
     let table = indexed(true).await;
@@ -152,7 +275,7 @@ async fn updates_at_the_same_time_are_all_done() {
     }
 }
 
-/// C40: rows that a merge moves, in a table whose rows keep their ids.
+/// Rows that move in a table where they keep their ids.
 #[tokio::test]
 async fn what_is_inserted_overwritten_and_updated_keeps_its_ids_apart() {
     let table = indexed(true).await;

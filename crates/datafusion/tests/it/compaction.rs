@@ -15,7 +15,7 @@ use datafusion::{
     },
     prelude::SessionContext,
 };
-use datafusion_lance_index::session::SessionContextExt;
+use datafusion_lance_index::{progress::Progress, session::SessionContextExt};
 use futures::{FutureExt, TryStreamExt, future::BoxFuture};
 
 use crate::{
@@ -491,14 +491,10 @@ async fn progress_is_among_the_metrics() {
     let plan = table.session.lance_sql(OPTIMIZE).await.unwrap();
     let plan = plan.create_physical_plan().await.unwrap();
     let work = plan.children()[0].clone();
-    let count = |name: &str| {
-        let metrics = work.metrics().unwrap();
-        metrics.sum_by_name(name).unwrap_or_else(|| panic!("no {name}")).as_usize()
-    };
-    assert_eq!([count("units"), count("unit_rows")], [3, 600]);
-    assert_eq!([count("units_done"), count("unit_rows_done")], [0, 0]);
-    collect(plan, table.session.task_ctx()).await.unwrap();
-    assert_eq!([count("units"), count("unit_rows")], [3, 600]);
-    assert_eq!([count("units_done"), count("unit_rows_done")], [3, 600]);
+    let progress = |units_done, rows_done| Progress { units: 3, units_done, rows: 600, rows_done };
+    assert_eq!(Progress::of(plan.as_ref()), Some(progress(0, 0)));
+    collect(plan.clone(), table.session.task_ctx()).await.unwrap();
+    assert_eq!(Progress::of(plan.as_ref()), Some(progress(3, 600)));
+    let count = |name| work.metrics().unwrap().sum_by_name(name).unwrap().as_usize();
     assert_eq!([count("unit_1_rows"), count("unit_1_attempts")], [200, 1]);
 }

@@ -4,7 +4,7 @@ use lance::dataset::refs::Ref;
 
 use crate::support::{Table, half_and_half, letters};
 
-const CHANGES: [&str; 9] = [
+const CHANGES: [&str; 12] = [
     "INSERT INTO p (id) VALUES (1)",
     "INSERT OVERWRITE p SELECT * FROM p",
     "DELETE FROM p WHERE id = 1",
@@ -14,6 +14,9 @@ const CHANGES: [&str; 9] = [
     "ALTER TABLE p REFRESH INDEXES",
     "DROP INDEX i ON p",
     "EXPLAIN ALTER TABLE p REFRESH INDEX i",
+    "OPTIMIZE TABLE p",
+    "VACUUM TABLE p",
+    "SELECT * FROM lance_refresh_index('p', 'i')",
 ];
 
 async fn open(table: &Table, options: &str) {
@@ -85,6 +88,15 @@ async fn a_branch_is_maintained_on_the_branch() {
         let shown = table.print("SHOW INDEXES FROM p").await;
         assert_eq!(shown.matches("ready").count(), 2, "{shown}");
         table.sql("CREATE INDEX k ON p USING zonemap (other); DROP INDEX k ON p").await;
+        let small = "SELECT count(DISTINCT fragments) FROM lance_index_segments('p', 'i')";
+        assert_eq!(table.number(small).await, 2);
+        assert_eq!(table.reported("OPTIMIZE TABLE p", "fragments_removed").await, 2);
+        table.sql("ALTER TABLE p REFRESH INDEXES").await;
+        table.sql("VACUUM TABLE p WITH (older_than = '0 seconds')").await;
+        for (predicate, rows) in [("id = 7", 2), ("cat = 'C'", 10), ("id = 9", 0)] {
+            let count = format!("SELECT count(*) FROM p WHERE {predicate}");
+            assert_eq!(table.number(&count).await, rows, "{predicate}");
+        }
         table.sql("INSERT OVERWRITE p SELECT * FROM p WHERE cat = 'C'").await;
         table.sql("ALTER TABLE p REFRESH INDEXES").await;
         assert_eq!(table.number("SELECT count(*) FROM p WHERE cat = 'C'").await, 10);

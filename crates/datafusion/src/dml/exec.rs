@@ -1,6 +1,3 @@
-//! INSERT, DELETE and UPDATE: written against a version of the table and committed once; after a
-//! conflict, again.
-
 use std::{fmt, sync::Arc};
 
 use arrow::{
@@ -16,41 +13,33 @@ use datafusion::{
     },
 };
 
-use super::{answer::single_row, conflicts::Conflicts};
+use super::query::{RowsQuery, Verb};
 use crate::{
     error::{Error, ErrorKind, Result},
+    physical::{answer::single_row, conflicts::Conflicts},
     settings::RunSettings,
     store::{
-        change::{self, Inserted, Staged},
+        change::{self, Appended, Staged},
         commit::Committed,
         version::TableVersion,
     },
-    table::{RowsQuery, Target},
+    table::Target,
 };
 
-/// A DELETE or UPDATE.
+/// A statement that changes rows.
 #[derive(Debug, Clone)]
-pub(crate) struct Change {
+pub(super) struct Dml {
+    /// What EXPLAIN calls it.
+    pub title: String,
     pub target: Arc<Target>,
     /// The table's columns as the statement knows them.
     pub schema: SchemaRef,
-    /// The columns that get new values; `None` to delete rows.
-    pub assigned: Option<Vec<String>>,
+    pub verb: Verb,
 }
 
-impl fmt::Display for Change {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let table = self.target.name();
-        match &self.assigned {
-            None => write!(f, "DELETE FROM {table}"),
-            Some(columns) => write!(f, "UPDATE {table} SET {}", columns.join(", ")),
-        }
-    }
-}
-
-/// The rows that a statement is about: what [`change::delete`] and [`change::update`] read.
+/// The rows that a statement is about.
 #[derive(Debug, Clone)]
-pub(crate) struct ChangedRows {
+pub(super) struct DmlRows {
     /// Plans the query again.
     pub query: RowsQuery,
     /// The version that `plan` reads.
@@ -59,31 +48,32 @@ pub(crate) struct ChangedRows {
 }
 
 /// `count: UInt64`, as DataFusion's own sinks answer.
-pub(crate) fn count_schema() -> SchemaRef {
+pub(super) fn count_schema() -> SchemaRef {
     Arc::new(Schema::new(vec![Field::new("count", DataType::UInt64, false)]))
 }
 
-/// Carries out a DELETE or UPDATE; answers how many rows it was about.
+/// Carries out a statement; answers how many rows it was about.
 #[derive(Debug)]
-pub(crate) struct ChangeExec {
-    change: Change,
+pub(super) struct DmlExec {
+    dml: Dml,
     /// `None`: all rows of the table.
-    rows: Option<ChangedRows>,
+    rows: Option<DmlRows>,
     properties: Arc<PlanProperties>,
 }
 
-impl ChangeExec {
-    pub(crate) fn new(change: Change, rows: Option<ChangedRows>) -> Self {
-        Self { change, rows, properties: single_row(count_schema()) }
+impl DmlExec {
+    pub(super) fn new(dml: Dml, rows: Option<DmlRows>) -> Self {
+        Self { dml, rows, properties: single_row(count_schema()) }
     }
 }
 
-/// The number of rows that were changed.
-async fn run(change: Change, rows: Option<ChangedRows>, context: Arc<TaskContext>) -> Result<u64> {
-    let Change { target, schema, assigned } = change;
+/// The number of rows that were changed. After a conflict all of it is done again, on the version
+/// that there is then.
+async fn run(dml: Dml, rows: Option<DmlRows>, context: Arc<TaskContext>) -> Result<u64> {
+    let Dml { target, schema, verb, .. } = dml;
     let settings = RunSettings::from_config(context.session_config().options());
-    let mut conflicts =
-        Conflicts::new(format!("table '{}'", target.name()), settings.commit_retries);
+    let table = format!("table '{}'", target.name());
+    let mut conflicts = Conflicts::new(table, settings.commit_retries);
     loop {
         let latest = target.table().latest().await?;
         check_columns(&latest, &schema, target.name())?;
@@ -98,34 +88,36 @@ async fn run(change: Change, rows: Option<ChangedRows>, context: Arc<TaskContext
                 Some(execute_stream(plan, context.clone()).map_err(failed)?)
             }
         };
-        let staged = match (&assigned, found) {
-            (None, found) => change::delete(&latest, found).await?,
-            (Some(assigned), Some(found)) => change::update(&latest, assigned, found).await?,
-            (Some(_), None) => return Err(Error::internal("an UPDATE has no rows to read")),
+        let staged = match (&verb, found) {
+            (Verb::Delete, found) => change::delete(&latest, found).await?,
+            (Verb::Update { assigned }, Some(found)) => {
+                change::update(&latest, assigned, found).await?
+            }
+            (Verb::Overwrite, Some(found)) => change::overwrite(&latest, found).await?,
+            (_, None) => return Err(Error::internal("there are no rows to read")),
         };
         let Some(staged) = staged else { return Ok(0) };
-        let rows = staged.rows;
+        let count = staged.rows();
         if commit(staged, latest).await? {
-            return Ok(rows);
+            return Ok(count);
         }
         conflicts.next().await?;
     }
 }
 
 /// Commits rows that are written already; answers how many there are.
-pub(crate) async fn insert(
+pub(super) async fn append(
     mut table: TableVersion,
     schema: &SchemaRef,
-    inserted: Inserted,
+    appended: Appended,
     settings: &RunSettings,
 ) -> Result<u64> {
     let name = table.uri().to_string();
     let mut conflicts = Conflicts::new(format!("table '{name}'"), settings.commit_retries);
     loop {
-        let staged = inserted.staged_on(&table);
-        let rows = staged.rows;
+        let staged = appended.staged();
         if commit(staged, table.clone()).await? {
-            return Ok(rows);
+            return Ok(appended.rows());
         }
         conflicts.next().await?;
         table = table.latest().await?;
@@ -162,18 +154,18 @@ async fn commit(staged: Staged, anchor: TableVersion) -> Result<bool> {
     }
 }
 
-impl DisplayAs for ChangeExec {
+impl DisplayAs for DmlExec {
     fn fmt_as(&self, format: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match format {
-            DisplayFormatType::TreeRender => write!(f, "{}", self.change),
-            _ => write!(f, "ChangeExec: {}", self.change),
+            DisplayFormatType::TreeRender => write!(f, "{}", self.dml.title),
+            _ => write!(f, "DmlExec: {}", self.dml.title),
         }
     }
 }
 
-impl ExecutionPlan for ChangeExec {
+impl ExecutionPlan for DmlExec {
     fn name(&self) -> &'static str {
-        "ChangeExec"
+        "DmlExec"
     }
 
     fn properties(&self) -> &Arc<PlanProperties> {
@@ -184,22 +176,13 @@ impl ExecutionPlan for ChangeExec {
         self.rows.iter().map(|rows| &rows.plan).collect()
     }
 
-    fn benefits_from_input_partitioning(&self) -> Vec<bool> {
-        vec![false; self.children().len()]
-    }
-
+    // The query is planned to its end: optimised with the statement once more, it would hand out
+    // rows in another order than they have in the table.
     fn with_new_children(
         self: Arc<Self>,
-        mut children: Vec<Arc<dyn ExecutionPlan>>,
+        _children: Vec<Arc<dyn ExecutionPlan>>,
     ) -> DataFusionResult<Arc<dyn ExecutionPlan>> {
-        if children.len() != self.children().len() {
-            return internal_err!("ChangeExec reads one plan or none");
-        }
-        let mut rows = self.rows.clone();
-        if let (Some(rows), Some(plan)) = (&mut rows, children.pop()) {
-            rows.plan = plan;
-        }
-        Ok(Arc::new(Self::new(self.change.clone(), rows)))
+        Ok(self)
     }
 
     fn execute(
@@ -208,11 +191,11 @@ impl ExecutionPlan for ChangeExec {
         context: Arc<TaskContext>,
     ) -> DataFusionResult<SendableRecordBatchStream> {
         if partition != 0 {
-            return internal_err!("ChangeExec has one partition");
+            return internal_err!("DmlExec has one partition");
         }
-        let (change, rows) = (self.change.clone(), self.rows.clone());
+        let (dml, rows) = (self.dml.clone(), self.rows.clone());
         let row = futures::stream::once(async move {
-            let rows = run(change, rows, context).await?;
+            let rows = run(dml, rows, context).await?;
             let count = Arc::new(UInt64Array::from(vec![rows])) as ArrayRef;
             Ok(RecordBatch::try_new(count_schema(), vec![count])?)
         });
