@@ -16,4 +16,5 @@ pub mod plan;
 pub mod runs;
 pub mod snapshot;
 pub mod stale;
+pub mod tiers;
 pub mod work;

@@ -47,8 +47,12 @@ pub fn split_runs(weights: &[u64], n: usize) -> Vec<Range<usize>> {
     runs
 }
 
-/// Next-fit in order: each item joins the last run while the run stays within the budget.
-fn pack(weights: &[u64], budget: u64) -> Vec<Range<usize>> {
+/// Splits the items into the fewest contiguous runs of at most `budget`; an item above it is a run
+/// of its own.
+///
+/// Next-fit in order: each item joins the last run while the run stays within the budget. Where
+/// runs have to be contiguous, no packing needs fewer.
+pub fn pack(weights: &[u64], budget: u64) -> Vec<Range<usize>> {
     let mut runs: Vec<Range<usize>> = Vec::new();
     let mut used = 0u64;
     for (at, weight) in weights.iter().enumerate() {

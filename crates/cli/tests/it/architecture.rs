@@ -49,6 +49,11 @@ fn dependencies_of_the_inner_crates() {
         crates["lance-index-sql"],
         set(&["datafusion-common", "datafusion-sql", "strsim", "thiserror"])
     );
+    // What measures planning builds in seconds.
+    assert_eq!(
+        crates["lance-index-bench"],
+        set(&["clap", "lance-index-plan", "rand", "rand_distr", "roaring", "uuid"])
+    );
     let library = &crates["datafusion-lance-index"];
     assert!(!library.iter().any(|name| name == "datafusion-cli" || name == "clap"));
     let shell = &crates["lance-sql"];
@@ -132,7 +137,7 @@ fn lance_is_named_by_the_store_and_the_tables() {
         .map(|(path, _)| path.display().to_string())
         .collect();
     assert_eq!(elsewhere, [""; 0]);
-    for part in ["crates/plan/src", "crates/sql/src", "crates/cli/src"] {
+    for part in ["crates/plan/src", "crates/sql/src", "crates/cli/src", "crates/bench/src"] {
         for (path, text) in sources(part) {
             let named = LANCE.iter().find(|name| names_crate(&text, name));
             assert_eq!(named, None, "{}", path.display());
