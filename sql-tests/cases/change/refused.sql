@@ -6,6 +6,8 @@ INSERT INTO s VALUES (1, 100);
 DELETE FROM t LIMIT 1;
 DELETE FROM t WHERE missing = 1;
 DELETE FROM t WHERE id = 'one';
+DELETE FROM t WHERE count(*) > 1;
+DELETE FROM t WHERE row_number() OVER () > 1;
 DELETE FROM missing;
 UPDATE t SET x = s.x FROM s WHERE t.id = s.id;
 UPDATE t SET missing = 1;

@@ -89,12 +89,7 @@ fn assigned(values: &LogicalPlan, schema: &SchemaRef) -> Result<Vec<String>> {
     };
     let mut assigned = Vec::new();
     for value in &values.expr {
-        let aggregates = value.exists(|part| {
-            Ok(matches!(part, Expr::AggregateFunction(_) | Expr::WindowFunction(_)))
-        })?;
-        if aggregates {
-            return refuse("UPDATE", "an aggregate: write a subquery");
-        }
+        check_rowwise(value, "UPDATE")?;
         let column = value.schema_name().to_string();
         match value.clone().unalias() {
             Expr::Column(same) if same.name == column => {}
@@ -116,7 +111,10 @@ fn check(rows: &LogicalPlan, verb: &str) -> Result<()> {
     match rows {
         LogicalPlan::TableScan(scan) if scan.fetch.is_none() => Ok(()),
         LogicalPlan::Projection(projection) => check(&projection.input, verb),
-        LogicalPlan::Filter(filter) => check(&filter.input, verb),
+        LogicalPlan::Filter(filter) => {
+            check_rowwise(&filter.predicate, verb)?;
+            check(&filter.input, verb)
+        }
         LogicalPlan::SubqueryAlias(alias) => check(&alias.input, verb),
         LogicalPlan::Limit(_) | LogicalPlan::TableScan(_) => {
             refuse(verb, "a LIMIT: say by a condition which rows it is about")
@@ -127,6 +125,16 @@ fn check(rows: &LogicalPlan, verb: &str) -> Result<()> {
         }
         _ => refuse(verb, "a second table: write a subquery"),
     }
+}
+
+/// Checks that the expression is about one row.
+fn check_rowwise(expression: &Expr, verb: &str) -> Result<()> {
+    let aggregates = expression
+        .exists(|part| Ok(matches!(part, Expr::AggregateFunction(_) | Expr::WindowFunction(_))))?;
+    if aggregates {
+        return refuse(verb, "an aggregate or window function: write a subquery");
+    }
+    Ok(())
 }
 
 /// Whether every row of the table is meant.

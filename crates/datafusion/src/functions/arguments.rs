@@ -54,6 +54,12 @@ impl Arguments {
         Ok(Self { signature, dialect, left, read: 0 })
     }
 
+    /// The call as it is written, before any argument is read.
+    pub(super) fn call(&self) -> String {
+        let texts = self.left.iter().map(|text| format!("'{}'", text.replace('\'', "''")));
+        format!("{}({})", self.signature.name, texts.collect::<Vec<_>>().join(", "))
+    }
+
     /// The next argument, which says `what`.
     pub(super) fn text(&mut self, what: &str) -> Result<String> {
         self.read += 1;

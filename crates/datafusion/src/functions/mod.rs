@@ -9,6 +9,7 @@
 //! them; they need nothing else of a session than its Lance tables.
 
 mod arguments;
+mod named;
 mod search;
 mod statement;
 

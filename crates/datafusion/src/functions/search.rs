@@ -9,7 +9,10 @@ use datafusion::{
 };
 use futures::FutureExt;
 
-use super::arguments::{Arguments, Signature};
+use super::{
+    arguments::{Arguments, Signature},
+    named::NamedCall,
+};
 use crate::{
     error::Error,
     lower::lance_table,
@@ -32,6 +35,7 @@ impl TableFunctionImpl for Search {
             return internal_err!("{} needs DataFusion's own session state", NAME);
         };
         let mut arguments = Arguments::of(SIGNATURE, &arguments)?;
+        let call = arguments.call();
         let name = arguments.table()?;
         let column = if arguments.left() > 1 { Some(arguments.column()?) } else { None };
         let text = arguments.text("what to find")?;
@@ -51,6 +55,7 @@ impl TableFunctionImpl for Search {
             return Err(here(Error::not_supported(what).into()));
         };
         let table = SearchTable::try_new(name.to_string(), table.map_err(here)?, column, query);
-        Ok(Arc::new(table.map_err(|error| here(error.into()))?))
+        let table = table.map_err(|error| here(error.into()))?;
+        Ok(Arc::new(NamedCall::try_new(call, Arc::new(table))?))
     }
 }

@@ -16,7 +16,10 @@ use lance_index_sql::{
     ShowIndexSegments, ShowIndexes, VacuumTable,
 };
 
-use super::arguments::{Arguments, Signature};
+use super::{
+    arguments::{Arguments, Signature},
+    named::NamedCall,
+};
 use crate::{
     error::{self, Error},
     lower::{answer_schema, lower_statement},
@@ -133,11 +136,13 @@ impl TableFunctionImpl for StatementFunction {
     fn call_with_args(&self, arguments: TableFunctionArgs) -> Result<Arc<dyn TableProvider>> {
         let function = self.signature.name;
         let mut arguments = Arguments::of(self.signature, &arguments)?;
+        let call = arguments.call();
         let statement = (self.read)(&mut arguments)?;
         arguments.finish()?;
         let schema = answer_schema(&statement)
             .map_err(|error| Error::in_function(function, error.into()))?;
-        Ok(Arc::new(Call { function, statement, schema, runs: Arc::default() }))
+        let table = Call { function, statement, schema, runs: Arc::default() };
+        Ok(Arc::new(NamedCall::try_new(call, Arc::new(table))?))
     }
 }
 

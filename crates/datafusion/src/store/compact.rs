@@ -87,7 +87,8 @@ impl Compaction {
 /// doesn't say is up to the table's own `lance.compaction.*`, then to Lance's defaults.
 ///
 /// # Errors
-/// Lance refuses the options, or the table is one that it can't compact.
+/// Lance refuses the options, or the table is one that it can't compact; or it is a branch whose
+/// indexes would break.
 pub(crate) async fn plan(
     table: &TableVersion,
     options: &OptimizeTableOptions,
@@ -111,6 +112,7 @@ pub(crate) async fn plan(
         }
         planned.push(CompactionTask { work_id, fragments, rows, deleted_rows });
     }
+    check_bases(table, &planned).await?;
     let target = options.target_rows_per_fragment as u64;
     let mut small = BTreeMap::new();
     for fragment in table.dataset.fragments().iter() {
@@ -132,6 +134,25 @@ pub(crate) async fn plan(
         segments,
         apart,
     })
+}
+
+/// Refuses to compact what a segment covers whose files are elsewhere: a branch has such segments
+/// of the time before it. Lance writes the remapped files to the branch, and goes on looking for
+/// them there.
+async fn check_bases(table: &TableVersion, tasks: &[CompactionTask]) -> Result<()> {
+    let rewritten = tasks.iter().fold(RoaringBitmap::new(), |all, task| all | task.ids());
+    let indexes = Indexes::read(table).await?;
+    let elsewhere = indexes.all().filter(|segment| segment.base_id.is_some()).find(|segment| {
+        segment.fragment_bitmap.as_ref().is_none_or(|covered| !covered.is_disjoint(&rewritten))
+    });
+    match elsewhere {
+        Some(segment) if !rewritten.is_empty() => Err(Error::not_supported(format!(
+            "compaction of what index '{}' covers since before this branch would break it; CREATE \
+             OR REPLACE INDEX makes it anew on the branch",
+            segment.name
+        ))),
+        _ => Ok(()),
+    }
 }
 
 fn lance_options(

@@ -7,6 +7,8 @@ use datafusion::{
 };
 use lance::Dataset;
 use lance_datafusion::udf::{CONTAINS_TOKENS_UDF, json};
+use lance_table::format::IndexMetadata;
+use roaring::MultiOps;
 
 use crate::store::{definition, indexes::Indexes, version::TableVersion};
 
@@ -27,7 +29,7 @@ pub(crate) fn functions() -> Vec<ScalarUDF> {
     ]
 }
 
-/// Whether an index would lose rows that the filters find.
+/// Whether an index would lose rows that the filters find, or fail.
 ///
 /// Lance answers `contains_tokens` from a full-text index also where the index looks for no token
 /// of the text, as it does for nothing but stop words, and then finds nothing.
@@ -47,9 +49,19 @@ pub(super) async fn index_loses_rows(filters: &[Expr], latest: &Dataset) -> Resu
     if texts.is_empty() {
         return Ok(false);
     }
-    let indexes = Indexes::read(&TableVersion::new(latest.clone())).await?;
+    let table = TableVersion::new(latest.clone());
+    let indexes = Indexes::read(&table).await?;
+    let live = table.fragments();
+    let is_fts = |segment: &&IndexMetadata| {
+        definition::type_of(segment).is_some_and(|index_type| index_type.name == "fts")
+    };
+    // Lance plans with an index that covers nothing any more, and then fails to open it.
+    let covers_nothing = indexes.readable.values().any(|segments| {
+        let covered = segments.iter().filter_map(|segment| segment.fragment_bitmap.as_ref());
+        segments.first().as_ref().is_some_and(is_fts) && live.is_disjoint(&covered.union())
+    });
     let loses = |text: &String| {
         indexes.all().any(|segment| definition::tokens_in(segment, text) == Some(0))
     };
-    Ok(texts.iter().any(loses))
+    Ok(covers_nothing || texts.iter().any(loses))
 }

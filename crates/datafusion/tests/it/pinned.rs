@@ -110,3 +110,26 @@ async fn a_branch_is_maintained_on_the_branch() {
         assert!(table.error("DELETE FROM p").await.contains("where it can only be read"));
     }
 }
+
+/// Lance loses the files of a segment from before the branch where it remaps them.
+#[tokio::test]
+async fn a_branch_is_not_compacted_under_indexes_from_before_it() {
+    let table = Table::new(&[half_and_half()], false).await;
+    table.append(letters(100..120, |_| "C")).await;
+    table.sql("CREATE INDEX i ON t (id)").await;
+    let main = table.version().await;
+    table.open().await.create_branch("b", Ref::from(main), None).await.unwrap();
+    open(&table, "branch 'b'").await;
+    for statement in ["OPTIMIZE TABLE p", "EXPLAIN OPTIMIZE TABLE p"] {
+        let error = table.error(statement).await;
+        assert!(error.contains("index 'i' covers since before this branch"), "{error}");
+    }
+    let found = "SELECT count(*) FROM p WHERE id BETWEEN 95 AND 104";
+    assert_eq!(table.number(found).await, 10);
+    table.sql("CREATE OR REPLACE INDEX i ON p (id)").await;
+    assert_eq!(table.reported("OPTIMIZE TABLE p", "fragments_removed").await, 2);
+    assert_eq!(table.number(found).await, 10);
+    let plan = table.print(&format!("EXPLAIN {found}")).await;
+    assert!(plan.contains("ScalarIndexQuery"), "{plan}");
+    assert_eq!(table.version().await, main);
+}
