@@ -1,12 +1,17 @@
 //! Attempts at a work unit: how often, for how long, and what counts as lost.
 
-use std::{panic::AssertUnwindSafe, time::Duration};
+use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
 use backon::{ExponentialBuilder, Retryable};
-use futures::FutureExt;
+use datafusion::{execution::TaskContext, physical_plan::ExecutionPlan};
+use futures::{FutureExt, TryStreamExt};
 
 use super::outcome::{Failure, WorkOutcome};
-use crate::{error::Result, executor::panicked, settings::RunSettings};
+use crate::{
+    error::{Error, ErrorKind, Result},
+    executor::panicked,
+    settings::RunSettings,
+};
 
 /// What is known of a unit before any attempt at it.
 #[derive(Debug, Clone, Copy)]
@@ -84,5 +89,31 @@ impl Unit {
                 timeout,
             )),
         }
+    }
+}
+
+/// The outcome of the unit that a partition of a work node runs; `what` is that unit.
+pub(super) async fn outcome_of(
+    work: &dyn ExecutionPlan,
+    partition: usize,
+    context: Arc<TaskContext>,
+    what: &str,
+) -> Result<WorkOutcome> {
+    let failed = |error| Error::failed(format!("running {what}"), error);
+    let stream = work.execute(partition, context).map_err(failed)?;
+    let batches: Vec<_> = stream.try_collect().await.map_err(failed)?;
+    let mut outcomes = Vec::new();
+    for batch in &batches {
+        outcomes.extend(WorkOutcome::from_batch(batch)?);
+    }
+    match <[WorkOutcome; 1]>::try_from(outcomes) {
+        Ok([outcome]) => Ok(outcome),
+        Err(outcomes) => Err(Error::new(
+            ErrorKind::Failed,
+            format!(
+                "{what} answered {} times instead of once; nothing was committed",
+                outcomes.len()
+            ),
+        )),
     }
 }

@@ -6,7 +6,7 @@ use datafusion::{
     execution::TaskContext,
     physical_plan::{ExecutionPlan, ExecutionPlanProperties},
 };
-use futures::{StreamExt, TryStreamExt};
+use futures::StreamExt;
 use lance_index_plan::{
     accept::{Rejected, Rejection, SegmentOutcome, accept},
     history::is_same_index,
@@ -16,6 +16,7 @@ use lance_index_plan::{
 use uuid::Uuid;
 
 use super::{
+    attempts::outcome_of,
     conflicts::Conflicts,
     outcome::WorkOutcome,
     publish::Publisher,
@@ -23,7 +24,7 @@ use super::{
     work::{IndexWorkExec, segment_of},
 };
 use crate::{
-    error::{Error, ErrorKind, Result},
+    error::{Error, Result},
     executor::SessionExecutor,
     planning,
     settings::RunSettings,
@@ -67,7 +68,8 @@ impl Driver {
     /// Carries out the plan, and as many new ones as conflicts ask for, up to `commit_retries`.
     ///
     /// # Errors
-    /// Nothing was committed, but for [`ErrorKind::Committed`] and [`ErrorKind::OutcomeUnknown`].
+    /// Nothing was committed, but for [`Committed`](crate::error::ErrorKind::Committed) and
+    /// [`OutcomeUnknown`](crate::error::ErrorKind::OutcomeUnknown).
     pub(crate) async fn run(mut self) -> Result<MaintenanceReport> {
         let mut built = Vec::new();
         let done = self.run_plans(&mut built).await;
@@ -153,26 +155,8 @@ impl Driver {
     }
 
     async fn run_partition(&self, partition: usize) -> Result<WorkOutcome> {
-        let name = &self.plan.definition.name;
-        let failed =
-            |error| Error::failed(format!("running work unit {partition} of {name}"), error);
-        let stream = self.work.execute(partition, self.context.clone()).map_err(failed)?;
-        let batches: Vec<_> = stream.try_collect().await.map_err(failed)?;
-        let mut outcomes = Vec::new();
-        for batch in &batches {
-            outcomes.extend(WorkOutcome::from_batch(batch)?);
-        }
-        match <[WorkOutcome; 1]>::try_from(outcomes) {
-            Ok([outcome]) => Ok(outcome),
-            Err(outcomes) => Err(Error::new(
-                ErrorKind::Failed,
-                format!(
-                    "index '{name}': work unit {partition} answered {} times instead of once; \
-                     nothing was committed",
-                    outcomes.len()
-                ),
-            )),
-        }
+        let unit = format!("index '{}': work unit {partition}", self.plan.definition.name);
+        outcome_of(self.work.as_ref(), partition, self.context.clone(), &unit).await
     }
 
     /// Accepts what was built against the latest version, and publishes it in one commit.

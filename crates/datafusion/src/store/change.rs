@@ -6,13 +6,9 @@ use std::sync::{
     atomic::{AtomicU64, Ordering},
 };
 
-use arrow::{
-    array::{RecordBatch, cast::AsArray},
-    datatypes::{Field as ArrowField, UInt64Type},
-};
+use arrow::{array::RecordBatch, datatypes::Field as ArrowField};
 use datafusion::{
-    common::{Result as DataFusionResult, internal_err},
-    execution::SendableRecordBatchStream,
+    common::Result as DataFusionResult, execution::SendableRecordBatchStream,
     physical_plan::stream::RecordBatchStreamAdapter,
 };
 use futures::{StreamExt, TryStreamExt};
@@ -23,24 +19,17 @@ use lance::{
     },
     datatypes::Field,
 };
-use lance_core::{ROW_ADDR, ROW_ID};
 use lance_select::RowAddrTreeMap;
-use lance_table::{
-    format::{Fragment, RowIdMeta},
-    rowids::{RowIdSequence, rechunk_sequences, write_row_ids},
-};
-use roaring::RoaringTreemap;
+use lance_table::format::Fragment;
 
 use super::{
     commit::{Committed, commit},
     files::discard,
+    rows::{Deletions, FoundRows, delete_rows, keep_row_ids},
     snapshot::live_rows,
     version::TableVersion,
 };
 use crate::error::{Error, ErrorKind, Result};
-
-/// Fragments whose deletion files are written at the same time.
-const CONCURRENT_FRAGMENTS: usize = 16;
 
 /// A change that is written, and waits for its commit.
 #[derive(Debug)]
@@ -101,29 +90,29 @@ pub(crate) async fn delete(
     table: &TableVersion,
     rows: Option<SendableRecordBatchStream>,
 ) -> Result<Option<Staged>> {
-    let (count, addresses, left) = match rows {
+    let (count, addresses, deletions) = match rows {
         None => {
             let mut count = 0;
             for fragment in table.dataset.fragments().iter() {
                 count += live_rows(table, fragment).await?;
             }
             let all = table.dataset.fragments().iter().map(|fragment| fragment.id).collect();
-            (count, None, Left { updated: Vec::new(), removed: all })
+            (count, None, Deletions { updated: Vec::new(), removed: all })
         }
         Some(mut rows) => {
-            let mut found = Found::default();
+            let mut found = FoundRows::default();
             while let Some(batch) = rows.next().await {
                 let seen = batch.and_then(|batch| found.see(&batch));
                 seen.map_err(|error| Error::failed("looking for the rows to delete", error))?;
             }
             found.check()?;
-            let left = without(table, &found.addresses).await?;
-            (found.rows, Some(found.addresses), left)
+            let deletions = delete_rows(table, &found.addresses).await?;
+            (found.rows, Some(found.addresses), deletions)
         }
     };
     let operation = Operation::Delete {
-        updated_fragments: left.updated,
-        deleted_fragment_ids: left.removed,
+        updated_fragments: deletions.updated,
+        deleted_fragment_ids: deletions.removed,
         predicate: "rows that a query found".to_string(),
     };
     let affected_rows = addresses.map(RowAddrTreeMap::from);
@@ -154,7 +143,7 @@ pub(crate) async fn update(
         return Err(Error::not_supported("UPDATE of a table with blob columns is not supported"));
     }
     let schema = table.arrow_schema();
-    let found = Arc::new(Mutex::new(Found::default()));
+    let found = Arc::new(Mutex::new(FoundRows::default()));
     let (seen, columns) = (found.clone(), schema.clone());
     let rows = rows.map(move |batch| {
         let batch = batch?;
@@ -170,16 +159,16 @@ pub(crate) async fn update(
     };
     let found = std::mem::take(&mut *found.lock().unwrap_or_else(PoisonError::into_inner));
     let written = new_fragments.clone();
-    let left = match leave(table, &found, &mut new_fragments).await {
-        Ok(left) => left,
+    let deletions = match move_rows(table, &found, &mut new_fragments).await {
+        Ok(deletions) => deletions,
         Err(error) => {
             discard(table, &written).await;
             return Err(error);
         }
     };
     let operation = Operation::Update {
-        removed_fragment_ids: left.removed,
-        updated_fragments: left.updated,
+        removed_fragment_ids: deletions.removed,
+        updated_fragments: deletions.updated,
         new_fragments,
         fields_modified: Vec::new(),
         compacted_sstables: Vec::new(),
@@ -193,12 +182,16 @@ pub(crate) async fn update(
 }
 
 /// Has the rows leave the fragments where they were, and keep their ids in the new ones.
-async fn leave(table: &TableVersion, found: &Found, new: &mut [Fragment]) -> Result<Left> {
+async fn move_rows(
+    table: &TableVersion,
+    found: &FoundRows,
+    new: &mut [Fragment],
+) -> Result<Deletions> {
     found.check()?;
     if table.stable_row_ids() {
         keep_row_ids(new, found.ids.clone())?;
     }
-    without(table, &found.addresses).await
+    delete_rows(table, &found.addresses).await
 }
 
 /// Writes the rows of the stream, which take the place of all rows of the table. `None` if there
@@ -296,86 +289,6 @@ async fn write(
         Operation::Append { fragments } => Ok(Some((fragments, count.load(Ordering::Relaxed)))),
         other => Err(Error::internal(format!("rows were written for {other}"))),
     }
-}
-
-/// Rows that a query found: where they are, and their ids in the order of the query.
-#[derive(Debug)]
-struct Found {
-    rows: u64,
-    addresses: RoaringTreemap,
-    ids: RowIdSequence,
-}
-
-impl Default for Found {
-    fn default() -> Self {
-        Self { rows: 0, addresses: RoaringTreemap::new(), ids: RowIdSequence::new() }
-    }
-}
-
-impl Found {
-    fn see(&mut self, batch: &RecordBatch) -> DataFusionResult<()> {
-        let column = |name| batch.column_by_name(name).map(|c| c.as_primitive::<UInt64Type>());
-        let Some(addresses) = column(ROW_ADDR) else {
-            return internal_err!("a query doesn't say where its rows are");
-        };
-        self.rows += batch.num_rows() as u64;
-        self.addresses.extend(addresses.values().iter().copied());
-        if let Some(ids) = column(ROW_ID) {
-            self.ids.extend(RowIdSequence::from(ids.values().as_ref()));
-        }
-        Ok(())
-    }
-
-    /// Each row was found once.
-    fn check(&self) -> Result<()> {
-        if self.addresses.len() == self.rows {
-            return Ok(());
-        }
-        let rows = self.addresses.len();
-        Err(Error::internal(format!("the query named {rows} rows {} times", self.rows)))
-    }
-}
-
-/// Gives rewritten rows the ids that they had.
-fn keep_row_ids(fragments: &mut [Fragment], ids: RowIdSequence) -> Result<()> {
-    let sizes = fragments.iter().map(|fragment| fragment.physical_rows.unwrap_or(0) as u64);
-    let ids = rechunk_sequences([ids], sizes.collect::<Vec<_>>(), false)
-        .map_err(|error| Error::internal(format!("row ids don't fit the rows: {error}")))?;
-    for (fragment, ids) in fragments.iter_mut().zip(ids) {
-        fragment.row_id_meta = Some(RowIdMeta::Inline(write_row_ids(&ids).into()));
-    }
-    Ok(())
-}
-
-/// What deleted rows leave of their fragments.
-#[derive(Debug)]
-struct Left {
-    /// With their new deletion files.
-    updated: Vec<Fragment>,
-    /// The ids of those that lose all they have.
-    removed: Vec<u64>,
-}
-
-async fn without(table: &TableVersion, addresses: &RoaringTreemap) -> Result<Left> {
-    let deletions = addresses.bitmaps().map(|(id, offsets)| async move {
-        let fragment = table.dataset.get_fragment(id as usize).ok_or_else(|| {
-            Error::internal(format!("a row was found in fragment {id}, which there is not"))
-        })?;
-        let left = fragment.extend_deletions(offsets).await;
-        let left = left.map_err(|error| Error::lance("deleting rows", error))?;
-        Ok::<_, Error>((u64::from(id), left))
-    });
-    // Collected first: a stream of borrowing futures isn't Send.
-    let deletions: Vec<_> = deletions.collect();
-    let mut deletions = futures::stream::iter(deletions).buffer_unordered(CONCURRENT_FRAGMENTS);
-    let mut left = Left { updated: Vec::new(), removed: Vec::new() };
-    while let Some((id, fragment)) = deletions.try_next().await? {
-        match fragment {
-            Some(fragment) => left.updated.push(fragment.metadata().clone()),
-            None => left.removed.push(id),
-        }
-    }
-    Ok(left)
 }
 
 /// The ids of the columns and of the fields within them: indexes of other fields go on covering

@@ -13,6 +13,7 @@ pub(crate) mod history;
 pub(crate) mod indexes;
 pub(crate) mod lineage;
 pub(crate) mod publish;
+mod rows;
 pub(crate) mod snapshot;
 pub(crate) mod vacuum;
 pub(crate) mod version;

@@ -4,10 +4,8 @@ use arrow::array::RecordBatch;
 use datafusion::{
     common::{Result, internal_err},
     execution::{SendableRecordBatchStream, TaskContext},
-    physical_expr::EquivalenceProperties,
     physical_plan::{
-        DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PlanProperties,
-        execution_plan::{Boundedness, EmissionType},
+        DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties,
         stream::RecordBatchStreamAdapter,
     },
 };
@@ -19,7 +17,7 @@ use super::{
 use crate::{
     error,
     options::OptimizeTableOptions,
-    physical::report,
+    physical::{answer::single_row, report},
     settings::RunSettings,
     store::compact::{Compacted, Compaction},
     table::Target,
@@ -62,13 +60,8 @@ impl CompactionCommitExec {
     }
 
     fn with_work(compact: Compact, work: Arc<dyn ExecutionPlan>) -> Self {
-        let properties = PlanProperties::new(
-            EquivalenceProperties::new(report::compaction_schema()),
-            Partitioning::UnknownPartitioning(1),
-            EmissionType::Final,
-            Boundedness::Bounded,
-        );
-        Self { compact, work, properties: Arc::new(properties) }
+        let properties = single_row(report::compaction_schema());
+        Self { compact, work, properties }
     }
 }
 

@@ -6,7 +6,7 @@ use datafusion::{
     execution::TaskContext,
     physical_plan::{ExecutionPlan, ExecutionPlanProperties},
 };
-use futures::{StreamExt, TryStreamExt};
+use futures::StreamExt;
 use lance_index_plan::compaction::{CompactionTask, FragmentState};
 use roaring::RoaringBitmap;
 use tokio::sync::oneshot;
@@ -15,7 +15,7 @@ use super::work::{CompactionWorkExec, rewritten_of};
 use crate::{
     error::{Error, ErrorKind, Result},
     options::OptimizeTableOptions,
-    physical::{conflicts::Conflicts, outcome::WorkOutcome},
+    physical::{attempts::outcome_of, conflicts::Conflicts, outcome::WorkOutcome},
     settings::RunSettings,
     store::{
         commit::Committed,
@@ -124,24 +124,8 @@ impl Driver {
     }
 
     async fn run_partition(&self, partition: usize) -> Result<WorkOutcome> {
-        let failed = |error| Error::failed(format!("running compaction task {partition}"), error);
-        let stream = self.work.execute(partition, self.context.clone()).map_err(failed)?;
-        let batches: Vec<_> = stream.try_collect().await.map_err(failed)?;
-        let mut outcomes = Vec::new();
-        for batch in &batches {
-            outcomes.extend(WorkOutcome::from_batch(batch)?);
-        }
-        match <[WorkOutcome; 1]>::try_from(outcomes) {
-            Ok([outcome]) => Ok(outcome),
-            Err(outcomes) => Err(Error::new(
-                ErrorKind::Failed,
-                format!(
-                    "compaction task {partition} answered {} times instead of once; nothing was \
-                     committed",
-                    outcomes.len()
-                ),
-            )),
-        }
+        let task = format!("compaction task {partition}");
+        outcome_of(self.work.as_ref(), partition, self.context.clone(), &task).await
     }
 
     /// Commits what the tasks wrote. `None`: it takes a new plan, since some of the old fragments
