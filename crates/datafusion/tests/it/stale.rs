@@ -7,7 +7,7 @@ use arrow::array::{ArrayRef, Int64Array, RecordBatch, RecordBatchIterator, Strin
 use lance::{
     Dataset,
     dataset::{
-        CommitBuilder,
+        CommitBuilder, MergeInsertBuilder, WhenMatched,
         transaction::{Operation, Transaction},
     },
 };
@@ -188,6 +188,37 @@ async fn in_place_rewrite_to_and_from_null() {
         refresh(&table).await;
         assert_eq!(table.oracle("i", "cat IS NULL").await, 5, "{method}");
         assert_eq!(table.same_rows("cat IS NOT NULL").await, 95, "{method}");
+    }
+}
+
+#[tokio::test]
+async fn c40_merge_insert() {
+    for stable_row_ids in [true, false] {
+        for (method, column, is_a) in INDEXES {
+            let table = Table::new(&[half_and_half()], stable_row_ids).await;
+            create(&table, method, column).await;
+            // Rows 0 to 24 become B, rows 100 to 109 are new.
+            let source = letters(0..110, |id| if id < 25 { "B" } else { "A" });
+            let (old, new) = (source.slice(0, 25), source.slice(100, 10));
+            let batches = [Ok(old), Ok(new)];
+            let source = RecordBatchIterator::new(batches, source.schema());
+            let dataset = Arc::new(table.open().await);
+            MergeInsertBuilder::try_new(dataset, vec!["id".to_string()])
+                .unwrap()
+                .when_matched(WhenMatched::UpdateAll)
+                .try_build()
+                .unwrap()
+                .execute_reader(Box::new(source))
+                .await
+                .unwrap();
+            assert_eq!(table.same_rows(is_a).await, 35, "{method} before");
+            refresh(&table).await;
+            assert_eq!(table.oracle("i", is_a).await, 35, "{method}");
+            assert_eq!(refresh(&table).await, 0, "{method}");
+            table.sql("OPTIMIZE TABLE t").await;
+            refresh(&table).await;
+            assert_eq!(table.oracle("i", is_a).await, 35, "{method} compacted");
+        }
     }
 }
 
