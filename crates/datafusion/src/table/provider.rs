@@ -21,7 +21,7 @@ use lance::{
     datatypes::format_field_path,
 };
 
-use super::scalar;
+use super::{At, scalar};
 use crate::{
     dml::LanceSink,
     error::{self, Error},
@@ -44,22 +44,6 @@ pub struct LanceTable {
     pub(super) use_index: bool,
     /// What it is opened at for good, as in "version 12".
     pinned: Option<String>,
-}
-
-/// Which state of a dataset a table shows.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub enum At {
-    /// The latest one of the main branch.
-    #[default]
-    Latest,
-    /// One version of the main branch.
-    Version(u64),
-    /// The version that the tag names.
-    Tag(String),
-    /// The latest one of a branch.
-    Branch(String),
-    /// One version of a branch.
-    BranchVersion(String, u64),
 }
 
 impl LanceTable {
@@ -87,24 +71,8 @@ impl LanceTable {
         at: At,
     ) -> error::Result<Self> {
         let builder = DatasetBuilder::from_uri(uri).with_storage_options(storage_options);
-        let (builder, place, pinned) = match &at {
-            At::Latest => (builder, String::new(), None),
-            At::Version(version) => {
-                let place = format!("version {version}");
-                (builder.with_version(*version), place.clone(), Some(place))
-            }
-            At::Tag(tag) => {
-                let place = format!("tag '{tag}'");
-                (builder.with_tag(tag), place.clone(), Some(place))
-            }
-            At::Branch(branch) => {
-                (builder.with_branch(branch, None), format!("branch '{branch}'"), None)
-            }
-            At::BranchVersion(branch, version) => {
-                let place = format!("version {version} of branch '{branch}'");
-                (builder.with_branch(branch, Some(*version)), place.clone(), Some(place))
-            }
-        };
+        let (builder, place) = at.of(builder);
+        let pinned = at.is_pinned().then(|| place.clone());
         match builder.load().await {
             Ok(dataset) => Ok(Self { pinned, ..Self::new(dataset) }),
             Err(

@@ -1,0 +1,9 @@
+//! Compaction: has Lance plan, rewrite and commit it.
+
+mod commit;
+mod plan;
+mod rewrite;
+
+pub(crate) use commit::{Compacted, commit, committed};
+pub(crate) use plan::{Compaction, Fragments, plan};
+pub(crate) use rewrite::{Rewritten, discard, rewrite};
