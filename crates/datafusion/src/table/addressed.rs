@@ -4,7 +4,7 @@ use arrow_schema::{Field, Fields, Schema, SchemaRef};
 use async_trait::async_trait;
 use datafusion::{
     catalog::{Session, TableProvider},
-    common::Result,
+    common::{Result, tree_node::TreeNode},
     logical_expr::{Expr, TableProviderFilterPushDown, TableType},
     physical_expr::expressions::col,
     physical_plan::{ExecutionPlan, projection::ProjectionExec},
@@ -36,6 +36,24 @@ impl AddressedTable {
         let schema = Arc::new(Schema::new_with_metadata(fields, columns.metadata().clone()));
         Self { table, schema, use_index }
     }
+
+    /// Whether floating-point numbers are part of the filter.
+    fn compares_floats(&self, filter: &Expr) -> Result<bool> {
+        filter.exists(|part| {
+            Ok(match part {
+                Expr::Column(column) => {
+                    let field = self.schema.field_with_name(&column.name);
+                    field.is_ok_and(|field| field.data_type().is_floating())
+                }
+                Expr::Literal(value, _) => value.data_type().is_floating(),
+                Expr::Cast(cast) => cast.field.data_type().is_floating(),
+                Expr::TryCast(cast) => cast.field.data_type().is_floating(),
+                // A field of a struct may be one.
+                Expr::ScalarFunction(call) => call.name() == "get_field",
+                _ => false,
+            })
+        })
+    }
 }
 
 #[async_trait]
@@ -52,8 +70,14 @@ impl TableProvider for AddressedTable {
         &self,
         filters: &[&Expr],
     ) -> Result<Vec<TableProviderFilterPushDown>> {
-        // So that DataFusion looks at the rows again: what an index finds wrongly isn't changed.
-        Ok(vec![TableProviderFilterPushDown::Inexact; filters.len()])
+        // Where it may, DataFusion looks at the rows again: what an index finds wrongly isn't
+        // changed. Of floats it can't: Lance takes -0.0 for 0.0, as SQL does, and DataFusion
+        // doesn't.
+        let support = |filter: &&Expr| match self.compares_floats(filter)? {
+            true => Ok(TableProviderFilterPushDown::Exact),
+            false => Ok(TableProviderFilterPushDown::Inexact),
+        };
+        filters.iter().map(support).collect()
     }
 
     async fn scan(

@@ -114,6 +114,12 @@ impl TableProviderFactory for LanceTableFactory {
         if !command.table_partition_cols.is_empty() {
             return plan_err!("a Lance table takes no PARTITIONED BY");
         }
+        if let Some(column) = command.column_defaults.keys().next() {
+            return plan_err!("a Lance table takes no DEFAULT, which column {column} has");
+        }
+        if !command.constraints.is_empty() {
+            return plan_err!("a Lance table takes no PRIMARY KEY and no UNIQUE");
+        }
         if !command.order_exprs.is_empty() {
             return plan_err!("a Lance table takes no WITH ORDER");
         }
