@@ -30,7 +30,7 @@ pub(crate) enum Committed {
 #[derive(Debug)]
 pub(crate) struct Unknown {
     /// The table after it, where it can be read.
-    pub latest: Option<TableVersion>,
+    pub latest: Option<Box<TableVersion>>,
     /// The id of the attempt, which the transaction carries.
     job: Uuid,
     error: lance::Error,
@@ -108,6 +108,6 @@ async fn settle(anchor: &TableVersion, job: Uuid, error: lance::Error) -> Result
             let seen = latest.number();
             Err(Error::failed(format!("committing (no version up to {seen} has it)"), error))
         }
-        Err(()) => Ok(Committed::Unknown(Unknown { latest: Some(latest), job, error })),
+        Err(()) => Ok(Committed::Unknown(Unknown { latest: Some(Box::new(latest)), job, error })),
     }
 }

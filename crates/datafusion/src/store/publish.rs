@@ -53,7 +53,7 @@ pub(crate) async fn publish(
     {
         let committed = |uuid: &Uuid| indexes.all().any(|segment| segment.uuid == *uuid);
         if !uuids.is_empty() && uuids.iter().all(committed) {
-            return Ok(Publication::Done(Box::new(latest)));
+            return Ok(Publication::Done(latest));
         }
     }
     Err(unknown.into_error("SHOW INDEX SEGMENTS tells whether it happened"))

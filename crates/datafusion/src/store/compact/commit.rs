@@ -66,7 +66,7 @@ pub(crate) async fn commit(
         let paths: Vec<&str> = rewritten.iter().flat_map(Rewritten::paths).collect();
         let live = files::live(&latest);
         if !paths.is_empty() && paths.iter().all(|path| live.contains(path)) {
-            return Ok(Committed::Done(Box::new(latest)));
+            return Ok(Committed::Done(latest));
         }
     }
     Ok(Committed::Unknown(unknown))
