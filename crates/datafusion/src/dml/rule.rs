@@ -15,7 +15,7 @@ use datafusion::{
         dml::{DmlStatement, InsertOp},
     },
     optimizer::analyzer::AnalyzerRule,
-    physical_expr::expressions::col,
+    physical_expr::projection::ProjectionExpr,
     physical_plan::{ExecutionPlan, projection::ProjectionExec},
 };
 
@@ -199,13 +199,12 @@ impl TableProvider for DmlTable {
             verb: self.verb.clone(),
         };
         let plan: Arc<dyn ExecutionPlan> = Arc::new(DmlExec::new(dml, rows));
-        let Some(projection) = projection.filter(|projection| projection.is_empty()) else {
-            return Ok(plan);
-        };
-        let columns = projection.iter().map(|at| {
-            let name = plan.schema().field(*at).name().clone();
-            Ok((col(&name, &plan.schema())?, name))
-        });
-        Ok(Arc::new(ProjectionExec::try_new(columns.collect::<Result<Vec<_>>>()?, plan)?))
+        match projection {
+            // Who only counts the answer's rows.
+            Some(none) if none.is_empty() => {
+                Ok(Arc::new(ProjectionExec::try_new(Vec::<ProjectionExpr>::new(), plan)?))
+            }
+            _ => Ok(plan),
+        }
     }
 }

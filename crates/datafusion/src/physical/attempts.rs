@@ -3,7 +3,13 @@
 use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
 use backon::{ExponentialBuilder, Retryable};
-use datafusion::{execution::TaskContext, physical_plan::ExecutionPlan};
+use datafusion::{
+    execution::TaskContext,
+    physical_plan::{
+        ExecutionPlan,
+        metrics::{ExecutionPlanMetricsSet, MetricBuilder},
+    },
+};
 use futures::{FutureExt, TryStreamExt};
 
 use super::outcome::{Failure, WorkOutcome};
@@ -90,6 +96,29 @@ impl Unit {
             )),
         }
     }
+}
+
+/// Adds what is known of a unit to the metrics of its node; `bytes` is the size of what it wrote.
+pub(super) fn record(
+    metrics: &ExecutionPlanMetricsSet,
+    partition: usize,
+    outcome: &WorkOutcome,
+    bytes: Option<u64>,
+) {
+    let unit = outcome.work_id;
+    let count = |name: &str, value: usize| {
+        let metric = MetricBuilder::new(metrics);
+        metric.counter(format!("unit_{unit}_{name}"), partition).add(value);
+    };
+    let size = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
+    count("attempts", outcome.attempt);
+    count("rows", size(outcome.rows));
+    if let Some(bytes) = bytes {
+        count("bytes", size(bytes));
+    }
+    let elapsed =
+        MetricBuilder::new(metrics).subset_time(format!("unit_{unit}_elapsed"), partition);
+    elapsed.add_duration(outcome.elapsed);
 }
 
 /// The outcome of the unit that a partition of a work node runs; `what` is that unit.

@@ -7,14 +7,14 @@ use datafusion::{
     physical_plan::{
         DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PlanProperties,
         execution_plan::{Boundedness, EmissionType, SchedulingType},
-        metrics::{ExecutionPlanMetricsSet, MetricBuilder, MetricsSet},
+        metrics::{ExecutionPlanMetricsSet, MetricsSet},
         stream::RecordBatchStreamAdapter,
     },
 };
 use lance_index_plan::plan::MaintenancePlan;
 
 use super::{
-    attempts::Unit,
+    attempts::{Unit, record},
     outcome::{self, WorkOutcome},
 };
 use crate::{
@@ -55,23 +55,6 @@ impl IndexWorkExec {
         count_units(&metrics, plan.units.len(), plan.units.iter().map(|unit| unit.rows).sum());
         Self { target, plan, executor, metrics, properties: Arc::new(properties) }
     }
-}
-
-fn record(metrics: &ExecutionPlanMetricsSet, partition: usize, outcome: &WorkOutcome) {
-    let unit = outcome.work_id;
-    let count = |name: &str, value: usize| {
-        let metric = MetricBuilder::new(metrics);
-        metric.counter(format!("unit_{unit}_{name}"), partition).add(value);
-    };
-    count("attempts", outcome.attempt);
-    count("rows", usize::try_from(outcome.rows).unwrap_or(usize::MAX));
-    let segment = outcome.result.as_ref().ok().and_then(|bytes| BuiltSegment::decode(bytes).ok());
-    if let Some(bytes) = segment.and_then(|segment| segment.bytes()) {
-        count("bytes", usize::try_from(bytes).unwrap_or(usize::MAX));
-    }
-    let elapsed =
-        MetricBuilder::new(metrics).subset_time(format!("unit_{unit}_elapsed"), partition);
-    elapsed.add_duration(outcome.elapsed);
 }
 
 impl DisplayAs for IndexWorkExec {
@@ -146,7 +129,9 @@ impl ExecutionPlan for IndexWorkExec {
                     executor.0.run(WorkAttempt { number, ..attempt.clone() }, context.clone())
                 })
                 .await;
-            record(&metrics, partition, &outcome);
+            let built = outcome.result.as_ref().ok().map(|bytes| BuiltSegment::decode(bytes));
+            let bytes = built.and_then(Result::ok).and_then(|segment| segment.bytes());
+            record(&metrics, partition, &outcome, bytes);
             if outcome.result.is_ok() {
                 progress.finish(outcome.rows);
             }

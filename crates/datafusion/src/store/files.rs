@@ -15,7 +15,8 @@ pub(super) fn live(table: &TableVersion) -> HashSet<&str> {
     paths(table.dataset.fragments()).collect()
 }
 
-fn paths(fragments: &[Fragment]) -> impl Iterator<Item = &str> {
+/// The paths of the fragments' data files.
+pub(super) fn paths(fragments: &[Fragment]) -> impl Iterator<Item = &str> {
     fragments.iter().flat_map(|fragment| &fragment.files).map(|file| file.path.as_str())
 }
 

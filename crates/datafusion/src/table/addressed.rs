@@ -6,12 +6,11 @@ use datafusion::{
     catalog::{Session, TableProvider},
     common::{Result, tree_node::TreeNode},
     logical_expr::{Expr, TableProviderFilterPushDown, TableType},
-    physical_expr::expressions::col,
-    physical_plan::{ExecutionPlan, projection::ProjectionExec},
+    physical_plan::ExecutionPlan,
 };
 use lance_core::{ROW_ADDR, ROW_ADDR_FIELD, ROW_ID, ROW_ID_FIELD};
 
-use super::provider::scan;
+use super::provider::{in_columns, scan};
 use crate::store::version::TableVersion;
 
 /// A table at one version, with columns that say where each row is.
@@ -102,12 +101,6 @@ impl TableProvider for AddressedTable {
             };
         }
         let plan = scanner.create_plan().await?;
-        // Lance has an order of its own for these columns.
-        let columns = wanted
-            .fields()
-            .iter()
-            .map(|field| Ok((col(field.name(), &plan.schema())?, field.name().clone())));
-        let columns = columns.collect::<Result<Vec<_>>>()?;
-        Ok(Arc::new(ProjectionExec::try_new(columns, plan)?))
+        in_columns(plan, &wanted)
     }
 }

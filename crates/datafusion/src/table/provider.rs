@@ -13,7 +13,8 @@ use datafusion::{
     logical_expr::{
         Expr, TableProviderFilterPushDown, TableType, dml::InsertOp, utils::conjunction,
     },
-    physical_plan::ExecutionPlan,
+    physical_expr::expressions::col,
+    physical_plan::{ExecutionPlan, projection::ProjectionExec},
 };
 use lance::{
     Dataset,
@@ -177,18 +178,39 @@ pub(super) async fn scan<'a>(
     use_index: bool,
 ) -> Result<Scanner> {
     let mut scan = dataset.scan();
-    // By expression, since a name may be written as a path only in quotes.
-    let columns: Vec<(&str, String)> = columns
-        .into_iter()
-        .map(|field| (field.name().as_str(), format_field_path(&[field.name()])))
-        .collect();
-    scan.project_with_transform(&columns)?;
+    scan.project_with_transform(&expressions(columns))?;
     if let Some(filter) = conjunction(filters.to_vec()) {
         scan.filter_expr(filter);
     }
     scan.limit(limit.and_then(|limit| i64::try_from(limit).ok()), None)?;
     scan.use_scalar_index(use_index && !scalar::index_loses_rows(filters, dataset).await?);
     Ok(scan)
+}
+
+/// The columns as a scan takes them: by expression, since a name may be written as a path only in
+/// quotes.
+pub(super) fn expressions<'a>(
+    columns: impl IntoIterator<Item = &'a FieldRef>,
+) -> Vec<(&'a str, String)> {
+    let columns = columns.into_iter();
+    columns.map(|field| (field.name().as_str(), format_field_path(&[field.name()]))).collect()
+}
+
+/// The plan with these columns and no others, in this order: Lance answers more than it was asked
+/// for by some scans, and has an order of its own for the columns that it adds.
+pub(super) fn in_columns(
+    plan: Arc<dyn ExecutionPlan>,
+    wanted: &Schema,
+) -> Result<Arc<dyn ExecutionPlan>> {
+    if plan.schema().fields() == wanted.fields() {
+        return Ok(plan);
+    }
+    let columns = wanted
+        .fields()
+        .iter()
+        .map(|field| Ok((col(field.name(), &plan.schema())?, field.name().clone())));
+    let columns = columns.collect::<Result<Vec<_>>>()?;
+    Ok(Arc::new(ProjectionExec::try_new(columns, plan)?))
 }
 
 pub(super) fn arrow_schema(dataset: &Dataset) -> SchemaRef {

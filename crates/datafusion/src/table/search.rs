@@ -8,11 +8,10 @@ use datafusion::{
     catalog::{Session, TableProvider},
     common::{Result, internal_err},
     logical_expr::{Expr, TableProviderFilterPushDown, TableType, utils::conjunction},
-    physical_expr::expressions::col,
-    physical_plan::{ExecutionPlan, projection::ProjectionExec},
+    physical_plan::ExecutionPlan,
     sql::sqlparser::ast::Ident,
 };
-use lance::{Dataset, datatypes::format_field_path};
+use lance::Dataset;
 use lance_index::scalar::{
     FullTextSearchQuery,
     inverted::{
@@ -24,7 +23,10 @@ use lance_index::scalar::{
 
 use roaring::RoaringBitmap;
 
-use super::{LanceTable, provider::check_unchanged};
+use super::{
+    LanceTable,
+    provider::{check_unchanged, expressions, in_columns},
+};
 use crate::{
     error::{self, Error},
     store::{definition, fields, indexes::Indexes, version::TableVersion},
@@ -174,12 +176,7 @@ impl TableProvider for SearchTable {
         };
         scan.full_text_search(FullTextSearchQuery::new_query(query)).map_err(failed)?;
         scan.disable_scoring_autoprojection();
-        let columns: Vec<(&str, String)> = wanted
-            .fields()
-            .iter()
-            .map(|field| (field.name().as_str(), format_field_path(&[field.name()])))
-            .collect();
-        scan.project_with_transform(&columns).map_err(failed)?;
+        scan.project_with_transform(&expressions(wanted.fields())).map_err(failed)?;
         if let Some(filter) = conjunction(filters.to_vec()) {
             scan.filter_expr(filter);
         }
@@ -192,16 +189,7 @@ impl TableProvider for SearchTable {
             scan.limit(limit, None).map_err(failed)?;
         }
         let plan = scan.create_plan().await.map_err(failed)?;
-        if plan.schema().fields() == wanted.fields() {
-            return Ok(plan);
-        }
-        // Some queries answer more than they were asked for.
-        let columns = wanted
-            .fields()
-            .iter()
-            .map(|field| Ok((col(field.name(), &plan.schema())?, field.name().clone())));
-        let columns = columns.collect::<Result<Vec<_>>>()?;
-        Ok(Arc::new(ProjectionExec::try_new(columns, plan)?))
+        in_columns(plan, &wanted)
     }
 
     fn supports_filters_pushdown(

@@ -7,7 +7,7 @@ use datafusion::{
     physical_plan::{
         DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PlanProperties,
         execution_plan::{Boundedness, EmissionType, SchedulingType},
-        metrics::{ExecutionPlanMetricsSet, MetricBuilder, MetricsSet},
+        metrics::{ExecutionPlanMetricsSet, MetricsSet},
         stream::RecordBatchStreamAdapter,
     },
 };
@@ -16,7 +16,7 @@ use crate::{
     error::{Error, ErrorKind, Result},
     executor::in_a_task,
     physical::{
-        attempts::Unit,
+        attempts::{Unit, record},
         outcome::{self, WorkOutcome},
     },
     progress::{UnitProgress, count_units},
@@ -35,10 +35,6 @@ pub(super) struct CompactionWorkExec {
     properties: Arc<PlanProperties>,
 }
 
-fn size(number: u64) -> usize {
-    usize::try_from(number).unwrap_or(usize::MAX)
-}
-
 impl CompactionWorkExec {
     pub(super) fn new(target: Arc<Target>, compaction: Arc<Compaction>) -> Self {
         let tasks = &compaction.plan.tasks;
@@ -54,23 +50,6 @@ impl CompactionWorkExec {
         count_units(&metrics, tasks.len(), tasks.iter().map(|task| task.rows).sum());
         Self { target, compaction, metrics, properties: Arc::new(properties) }
     }
-}
-
-fn record(metrics: &ExecutionPlanMetricsSet, partition: usize, outcome: &WorkOutcome) {
-    let unit = outcome.work_id;
-    let count = |name: &str, value: usize| {
-        let metric = MetricBuilder::new(metrics);
-        metric.counter(format!("unit_{unit}_{name}"), partition).add(value);
-    };
-    count("attempts", outcome.attempt);
-    count("rows", size(outcome.rows));
-    let rewritten = outcome.result.as_ref().ok().and_then(|bytes| Rewritten::decode(bytes).ok());
-    if let Some(rewritten) = rewritten {
-        count("bytes", size(rewritten.bytes()));
-    }
-    let elapsed =
-        MetricBuilder::new(metrics).subset_time(format!("unit_{unit}_elapsed"), partition);
-    elapsed.add_duration(outcome.elapsed);
 }
 
 impl DisplayAs for CompactionWorkExec {
@@ -130,7 +109,9 @@ impl ExecutionPlan for CompactionWorkExec {
             let attempt =
                 |number| attempt(target.clone(), compaction.clone(), partition, unit, number);
             let outcome = unit.run(&settings, "local", attempt).await;
-            record(&metrics, partition, &outcome);
+            let rewritten = outcome.result.as_ref().ok().map(|bytes| Rewritten::decode(bytes));
+            let bytes = rewritten.and_then(Result::ok).map(|rewritten| rewritten.bytes());
+            record(&metrics, partition, &outcome, bytes);
             if outcome.result.is_ok() {
                 progress.finish(unit.rows);
             }

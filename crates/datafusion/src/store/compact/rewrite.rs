@@ -52,8 +52,7 @@ impl Rewritten {
     }
 
     pub(super) fn paths(&self) -> Vec<&str> {
-        let files = self.result.new_fragments.iter().flat_map(|fragment| &fragment.files);
-        files.map(|file| file.path.as_str()).collect()
+        files::paths(&self.result.new_fragments).collect()
     }
 
     /// Whether its files are there: a cleanup of unverified files may have removed them, and so
