@@ -3,11 +3,13 @@
 use std::time::{Duration, Instant};
 
 use lance_index_plan::{
-    coverage::unindexed,
+    error::PlanError,
+    plan::plan_optimize,
     snapshot::{
-        FragmentSnapshot, Index, IndexDefinition, IndexSnapshot, IndexedField, SegmentSnapshot,
+        FragmentSnapshot, Index, IndexDefinition, IndexSnapshot, IndexedField, Merging,
+        SegmentSnapshot,
     },
-    tiers::{Candidate, MergePolicy},
+    tiers::MergePolicy,
 };
 use rand::{Rng, SeedableRng, rngs::StdRng};
 use roaring::RoaringBitmap;
@@ -35,8 +37,8 @@ pub(crate) fn measure() -> Result<String> {
     for (name, least, most) in SIZES {
         for merge_factor in [2, 8, 1000] {
             let policy = MergePolicy::new(Some(TARGET_ROWS), Some(1 << 30), merge_factor)?;
-            let small = time(&policy, &snapshot(1_000, least, most));
-            let large = time(&policy, &snapshot(10_000, least, most));
+            let small = time(&policy, &snapshot(1_000, least, most))?;
+            let large = time(&policy, &snapshot(10_000, least, most))?;
             table += &format!(
                 "| {name} | {merge_factor} | {:.1} | {:.1} | {:.1} |\n",
                 small.as_secs_f64() * 1e3,
@@ -48,25 +50,16 @@ pub(crate) fn measure() -> Result<String> {
     Ok(table)
 }
 
-/// From a snapshot to the groups and runs; the best of several, since other programs run too.
-fn time(policy: &MergePolicy, snapshot: &IndexSnapshot) -> Duration {
+/// From a snapshot to a plan; the best of several, since other programs run too.
+fn time(policy: &MergePolicy, snapshot: &IndexSnapshot) -> Result<Duration> {
     let once = || {
         let start = Instant::now();
-        let candidates = Candidate::of(snapshot);
-        let selection = policy.select(&candidates, &snapshot.live());
-        let open = unindexed(snapshot);
-        let open: Vec<(u32, u64)> = snapshot
-            .fragments
-            .iter()
-            .filter(|fragment| open.contains(fragment.id))
-            .map(|fragment| (fragment.id, fragment.live_rows))
-            .collect();
-        let runs = policy.cut(&open, &candidates);
+        let plan = plan_optimize(snapshot, "i", policy);
         let elapsed = start.elapsed();
-        std::hint::black_box((selection, runs));
-        elapsed
+        std::hint::black_box(plan).map(|_| elapsed)
     };
-    (0..9).map(|_| once()).min().unwrap_or_default()
+    let times: Result<Vec<Duration>, PlanError> = (0..9).map(|_| once()).collect();
+    Ok(times?.into_iter().min().unwrap_or_default())
 }
 
 /// So many segments, each over neighbouring fragments; the last tenth of the fragments isn't
@@ -85,6 +78,8 @@ fn snapshot(segments: u32, least: u64, most: u64) -> IndexSnapshot {
             uuid: Uuid::from_u128(random.random()),
             declared: Some((first..first + covered).collect()),
             format: "btree".to_string(),
+            kind: "btree".to_string(),
+            merging: Merging::Exact,
             built_at: 1,
             bytes: Some(each * u64::from(covered) * 16),
             follows_rows: false,

@@ -121,13 +121,15 @@ fn describe(plan: &dyn ExecutionPlan, elapsed: Duration) -> String {
 }
 
 fn describe_units(progress: Progress, elapsed: Duration) -> String {
-    let Progress { units, units_done, rows, rows_done } = progress;
-    let plural = if units == 1 { "" } else { "s" };
-    let mut text = format!(
-        ", {units_done} of {units} unit{plural}, {} of {}",
-        HumanCount(rows_done as u64),
-        rows_of(rows)
-    );
+    let Progress { units, units_done, rows, rows_done, segments, segments_done } = progress;
+    let mut text = format!(", {units_done} of {}", counted(units, "unit"));
+    if segments > 0 {
+        text +=
+            &format!(", {} of {}", HumanCount(segments_done as u64), counted(segments, "segment"));
+    }
+    if rows > 0 || segments == 0 {
+        text += &format!(", {} of {}", HumanCount(rows_done as u64), rows_of(rows));
+    }
     let rate = rows_done as f64 / elapsed.as_secs_f64();
     // After the last row, nothing tells how long the rest takes.
     if rate >= 1.0 && rows_done < rows {
@@ -142,7 +144,11 @@ fn describe_units(progress: Progress, elapsed: Duration) -> String {
 }
 
 fn rows_of(rows: usize) -> String {
-    format!("{} row{}", HumanCount(rows as u64), if rows == 1 { "" } else { "s" })
+    counted(rows, "row")
+}
+
+fn counted(number: usize, what: &str) -> String {
+    format!("{} {what}{}", HumanCount(number as u64), if number == 1 { "" } else { "s" })
 }
 
 /// The rows that the leaves of the plan gave so far, as far as they count them.
@@ -159,7 +165,8 @@ mod tests {
     use super::*;
 
     fn described(units_done: usize, rows_done: usize) -> String {
-        let progress = Progress { units: 4, units_done, rows: 4_000_000, rows_done };
+        let rows = 4_000_000;
+        let progress = Progress { units: 4, units_done, rows, rows_done, ..Progress::default() };
         describe_units(progress, Duration::from_secs(10))
     }
 
@@ -180,7 +187,18 @@ mod tests {
 
     #[test]
     fn one_unit() {
-        let progress = Progress { units: 1, units_done: 1, rows: 1, rows_done: 1 };
+        let progress =
+            Progress { units: 1, units_done: 1, rows: 1, rows_done: 1, ..Progress::default() };
         assert_eq!(describe_units(progress, Duration::from_secs(2)), ", 1 of 1 unit, 1 of 1 row");
+    }
+
+    #[test]
+    fn merges() {
+        let merges = Progress { units: 3, segments: 24, segments_done: 8, ..Progress::default() };
+        let described = describe_units(merges, Duration::from_secs(2));
+        assert_eq!(described, ", 0 of 3 units, 8 of 24 segments");
+        let both = Progress { rows: 2_000, ..merges };
+        let described = describe_units(both, Duration::from_secs(2));
+        assert_eq!(described, ", 0 of 3 units, 8 of 24 segments, 0 of 2,000 rows");
     }
 }

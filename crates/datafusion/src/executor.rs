@@ -4,13 +4,16 @@ use std::{fmt::Debug, sync::Arc, time::Instant};
 
 use async_trait::async_trait;
 use datafusion::{common::runtime::SpawnedTask, execution::TaskContext};
-use lance_index_plan::{snapshot::IndexDefinition, work::WorkUnit};
+use lance_index_plan::{
+    snapshot::IndexDefinition,
+    work::{Work, WorkUnit},
+};
 
 use crate::{
     error::{Error, Result},
     physical::outcome::WorkOutcome,
     progress::AttemptProgress,
-    store::build,
+    store::{build, merge},
     table::Target,
 };
 
@@ -80,7 +83,15 @@ impl WorkExecutor for LocalExecutor {
         let WorkAttempt { target, read_version, definition, unit, number, progress } = attempt;
         let (work_id, rows) = (unit.work_id, unit.rows);
         let built = in_a_task(async move {
-            build::build(target.table(), read_version, &definition, &unit, progress).await
+            let table = target.table();
+            match &unit.work {
+                Work::BuildCoverage => {
+                    build::build(table, read_version, &definition, &unit, progress).await
+                }
+                Work::MergeSegments { inputs, .. } => {
+                    merge::merge(table, read_version, &definition, &unit, inputs).await
+                }
+            }
         })
         .await;
         Ok(WorkOutcome {

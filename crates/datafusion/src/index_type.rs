@@ -15,6 +15,8 @@ pub struct IndexType {
     pub type_url: &'static str,
     /// What its postings are.
     pub postings: Postings,
+    /// Whether Lance merges its segments also if they cover fragments that are gone.
+    pub merges_retired: bool,
     /// Its build parameters, by the names that Lance reads.
     pub parameters: &'static [Parameter],
 }
@@ -114,6 +116,7 @@ pub static INDEX_TYPES: [IndexType; 8] = [
         lance_name: "BTREE",
         type_url: "/lance.table.BTreeIndexDetails",
         postings: Postings::Addresses,
+        merges_retired: true,
         parameters: &[parameter("zone_size", ROWS)],
     },
     IndexType {
@@ -122,6 +125,7 @@ pub static INDEX_TYPES: [IndexType; 8] = [
         lance_name: "BITMAP",
         type_url: "/lance.table.BitmapIndexDetails",
         postings: Postings::RowIds,
+        merges_retired: true,
         parameters: &[],
     },
     IndexType {
@@ -130,6 +134,7 @@ pub static INDEX_TYPES: [IndexType; 8] = [
         lance_name: "LABELLIST",
         type_url: "/lance.table.LabelListIndexDetails",
         postings: Postings::RowIds,
+        merges_retired: true,
         parameters: &[],
     },
     IndexType {
@@ -138,6 +143,7 @@ pub static INDEX_TYPES: [IndexType; 8] = [
         lance_name: "NGRAM",
         type_url: "/lance.table.NGramIndexDetails",
         postings: Postings::Candidates,
+        merges_retired: false,
         parameters: &[],
     },
     IndexType {
@@ -146,6 +152,7 @@ pub static INDEX_TYPES: [IndexType; 8] = [
         lance_name: "ZONEMAP",
         type_url: "/lance.table.ZoneMapIndexDetails",
         postings: Postings::Addresses,
+        merges_retired: true,
         parameters: &[parameter("rows_per_zone", ROWS)],
     },
     IndexType {
@@ -154,6 +161,7 @@ pub static INDEX_TYPES: [IndexType; 8] = [
         lance_name: "BLOOMFILTER",
         type_url: "/lance.index.pb.BloomFilterIndexDetails",
         postings: Postings::Addresses,
+        merges_retired: true,
         parameters: &[
             parameter("number_of_items", ROWS),
             parameter("probability", Values::Between { above: 0.0, below: 1.0 }),
@@ -165,6 +173,7 @@ pub static INDEX_TYPES: [IndexType; 8] = [
         lance_name: "INVERTED",
         type_url: "/lance.table.InvertedIndexDetails",
         postings: Postings::RowIds,
+        merges_retired: true,
         parameters: &[
             parameter("lance_tokenizer", Values::Text),
             parameter("base_tokenizer", Values::Text),
@@ -191,6 +200,7 @@ pub static INDEX_TYPES: [IndexType; 8] = [
         lance_name: "FM",
         type_url: "/lance.index.pb.FMIndexDetails",
         postings: Postings::Addresses,
+        merges_retired: true,
         parameters: &[],
     },
 ];

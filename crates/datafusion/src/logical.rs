@@ -13,16 +13,20 @@ use datafusion::{
     common::{DFSchema, DFSchemaRef, Result},
     logical_expr::{Expr, Extension, LogicalPlan, UserDefinedLogicalNodeCore},
 };
-use lance_index_plan::plan::{Action, MaintenancePlan, Parallelism};
+use lance_index_plan::{
+    plan::{Action, MaintenancePlan, Reason, Sizing},
+    tiers::Skipped,
+};
 
 use crate::{
     physical::{
-        answer::Answer, compaction::Compact, drop::DropIndex, report, show::Show, vacuum::Vacuum,
+        answer::Answer, compaction::Compact, delegate::Delegate, drop::DropIndex, report,
+        show::Show, vacuum::Vacuum,
     },
     table::Target,
 };
 
-/// `CREATE INDEX` and `REFRESH`: what is to be done to each index of the statement.
+/// `CREATE INDEX`, `REFRESH` and `OPTIMIZE INDEX`: what is to be done to each index of the statement.
 #[derive(Debug, Clone)]
 pub(crate) struct Maintain {
     pub target: Arc<Target>,
@@ -37,8 +41,10 @@ pub(crate) struct Maintain {
 pub(crate) enum IndexJob {
     Run {
         plan: Arc<MaintenancePlan>,
-        parallelism: Parallelism,
+        sizing: Sizing,
     },
+    /// Lance's own optimization maintains it.
+    Delegate(Delegate),
     /// It is of a type that the statement doesn't maintain.
     Skipped {
         index: String,
@@ -54,8 +60,10 @@ pub(crate) enum IndexJob {
 /// One line per index, work unit and existing segment that doesn't stay.
 impl fmt::Display for IndexJob {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let plan = match self {
-            Self::Run { plan, .. } => plan,
+        let (plan, how) = match self {
+            Self::Run { plan, sizing: Sizing::Tiered(policy) } => (plan, format!(", {policy}")),
+            Self::Run { plan, .. } => (plan, String::new()),
+            Self::Delegate(delegate) => return write!(f, "\n  Index: {delegate}"),
             Self::Skipped { index, reason } => {
                 return write!(f, "\n  Index: {index}, skipped: {reason}");
             }
@@ -66,7 +74,7 @@ impl fmt::Display for IndexJob {
         let definition = &plan.definition;
         write!(
             f,
-            "\n  Index: {} USING {} ({}), read version {}",
+            "\n  Index: {} USING {} ({}), read version {}{how}",
             definition.name, definition.index_type, definition.field.column, plan.read_version
         )?;
         if plan.is_empty() {
@@ -75,11 +83,16 @@ impl fmt::Display for IndexJob {
         for unit in &plan.units {
             write!(f, "\n    {unit}")?;
         }
-        for superseded in &plan.superseded {
+        // A merge names its inputs itself.
+        for superseded in plan.superseded.iter().filter(|it| it.reason != Reason::Merged) {
             write!(f, "\n    Supersede segment={}: {}", superseded.uuid, superseded.reason)?;
         }
         for uuid in &plan.retired {
             write!(f, "\n    Retire segment={uuid}: none of its fragments is left")?;
+        }
+        for Skipped { uuid, tier, reason } in &plan.skipped {
+            let tier = tier.map_or_else(|| "unknown".to_string(), |tier| tier.to_string());
+            write!(f, "\n    Skip segment={uuid} tier={tier}: {reason}")?;
         }
         Ok(())
     }
@@ -92,6 +105,7 @@ impl Maintain {
             Action::Create => "CREATE INDEX",
             Action::Replace => "CREATE OR REPLACE INDEX",
             Action::Refresh => "REFRESH",
+            Action::Optimize => "OPTIMIZE",
         };
         format!("{verb} ON {}", self.target.name())
     }

@@ -1,6 +1,7 @@
 //! From a typed statement to a logical plan: finds the table and the index, checks the options,
 //! takes a snapshot and has a plan made. Changes nothing.
 
+mod optimize;
 mod table;
 
 use std::sync::Arc;
@@ -16,7 +17,7 @@ use datafusion::{
         sqlparser::ast::{Ident, ObjectName},
     },
 };
-use lance_index_plan::plan::{Action, MaintenancePlan, Parallelism};
+use lance_index_plan::plan::{Action, MaintenancePlan, Parallelism, Sizing};
 use lance_index_sql::{
     CreateIndex, DropIndex, IndexStatement, IndexTarget, RefreshIndex, SyntaxError, suggest,
 };
@@ -57,6 +58,7 @@ pub(crate) fn answer_schema(statement: &IndexStatement) -> Result<SchemaRef> {
     match statement {
         IndexStatement::CreateIndex(_) => Ok(report::maintenance_schema(Action::Create)),
         IndexStatement::RefreshIndex(_) => Ok(report::maintenance_schema(Action::Refresh)),
+        IndexStatement::OptimizeIndex(_) => Ok(report::maintenance_schema(Action::Optimize)),
         IndexStatement::DropIndex(_) => Ok(report::drop_schema()),
         IndexStatement::ShowIndexes(_) => Ok(show::indexes_schema()),
         IndexStatement::ShowIndexSegments(_) => Ok(show::segments_schema()),
@@ -84,6 +86,9 @@ pub(crate) async fn lower_statement(
         }
         IndexStatement::RefreshIndex(refresh) => {
             Statement::Maintain(lower_refresh(target, refresh, target_partitions).await?)
+        }
+        IndexStatement::OptimizeIndex(optimize) => {
+            Statement::Maintain(optimize::lower_optimize(target, optimize).await?)
         }
         IndexStatement::DropIndex(drop) => Statement::Drop(lower_drop(target, drop).await?),
         IndexStatement::ShowIndexes(_) => Statement::Show(Show::Indexes { target }),
@@ -114,12 +119,12 @@ fn not_supported(statement: &IndexStatement) -> Error {
 /// What the statement is called, if this version can't carry it out.
 fn not_yet(statement: &IndexStatement) -> Option<&'static str> {
     match statement {
-        IndexStatement::OptimizeIndex(_) => Some("OPTIMIZE INDEX"),
         IndexStatement::ShowCreateIndex(_) => Some("SHOW CREATE INDEX"),
         IndexStatement::AlterIndexSet(_) => Some("ALTER INDEX ... SET"),
         IndexStatement::AlterIndexReset(_) => Some("ALTER INDEX ... RESET"),
         IndexStatement::CreateIndex(_)
         | IndexStatement::RefreshIndex(_)
+        | IndexStatement::OptimizeIndex(_)
         | IndexStatement::DropIndex(_)
         | IndexStatement::ShowIndexes(_)
         | IndexStatement::ShowIndexSegments(_)
@@ -239,13 +244,15 @@ async fn lower_create(
             units: Vec::new(),
             superseded: Vec::new(),
             retired: Vec::new(),
+            skipped: Vec::new(),
         }
     } else {
         definition::check_supported(table, &definition)?;
         let (replace, train) = (create.or_replace, options.train);
         planning::create(table, definition, replace, train, parallelism).await?.0
     };
-    let jobs = vec![IndexJob::Run { plan: Arc::new(plan), parallelism }];
+    let sizing = Sizing::Parallel(parallelism);
+    let jobs = vec![IndexJob::Run { plan: Arc::new(plan), sizing }];
     Ok(Maintain { target, action, if_not_exists: create.if_not_exists, jobs })
 }
 
@@ -277,30 +284,55 @@ fn method(create: &CreateIndex) -> Result<&'static IndexType> {
     .into())
 }
 
+/// The indexes that a statement is about.
+struct Chosen {
+    names: Vec<String>,
+    /// The statement names its one index; otherwise it is about all of the table.
+    by_name: bool,
+}
+
+impl Chosen {
+    fn new(indexes: &Indexes, target: &Target, wanted: &IndexTarget) -> Result<Self> {
+        Ok(match wanted {
+            IndexTarget::One(ident) => {
+                Self { names: vec![index_name(indexes, target, ident)?], by_name: true }
+            }
+            IndexTarget::All => Self {
+                names: indexes.names().into_iter().map(str::to_string).collect(),
+                by_name: false,
+            },
+        })
+    }
+
+    /// What is to be done to the index. That one of several can't be planned doesn't keep the
+    /// others from being done.
+    fn job(&self, index: &str, planned: Result<IndexJob>) -> Result<IndexJob> {
+        let index = index.to_string();
+        match planned {
+            Ok(job) => Ok(job),
+            Err(error) if self.by_name || error.is_about_the_statement() => Err(error),
+            Err(error) if error.kind() == ErrorKind::NotSupported => {
+                Ok(IndexJob::Skipped { index, reason: error.to_string() })
+            }
+            Err(error) => Ok(IndexJob::Unplannable { index, reason: error.to_string() }),
+        }
+    }
+}
+
 async fn lower_refresh(
     target: Arc<Target>,
     refresh: &RefreshIndex,
     target_partitions: usize,
 ) -> Result<Maintain> {
     let indexes = Indexes::read(target.table()).await?;
-    let (names, one) = match &refresh.target {
-        IndexTarget::One(ident) => (vec![index_name(&indexes, &target, ident)?], true),
-        IndexTarget::All => (indexes.names().into_iter().map(str::to_string).collect(), false),
-    };
-    if names.is_empty() {
+    let chosen = Chosen::new(&indexes, &target, &refresh.target)?;
+    if chosen.names.is_empty() {
         RefreshOptions::check_names(&refresh.options)?;
     }
     let mut jobs = Vec::new();
-    for index in names {
-        let planned = plan_refresh(&target, &indexes, refresh, &index, target_partitions).await;
-        jobs.push(match planned {
-            Ok(job) => job,
-            Err(error) if one || error.is_about_the_statement() => return Err(error),
-            Err(error) if error.kind() == ErrorKind::NotSupported => {
-                IndexJob::Skipped { index, reason: error.to_string() }
-            }
-            Err(error) => IndexJob::Unplannable { index, reason: error.to_string() },
-        });
+    for index in &chosen.names {
+        let planned = plan_refresh(&target, &indexes, refresh, index, target_partitions).await;
+        jobs.push(chosen.job(index, planned)?);
     }
     Ok(Maintain { target, action: Action::Refresh, if_not_exists: false, jobs })
 }
@@ -325,7 +357,7 @@ async fn plan_refresh(
         let parameters = definition::inherited_parameters(target.table(), &plan.definition).await?;
         options.check_stated(index, &parameters)?;
     }
-    Ok(IndexJob::Run { plan: Arc::new(plan), parallelism })
+    Ok(IndexJob::Run { plan: Arc::new(plan), sizing: Sizing::Parallel(parallelism) })
 }
 
 async fn lower_drop(target: Arc<Target>, drop: &DropIndex) -> Result<DropIndexPlan> {

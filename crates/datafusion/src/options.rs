@@ -11,6 +11,10 @@ use crate::{
     index_type::{INDEX_TYPES, IndexType, Parameter, Values},
 };
 
+mod optimize_index;
+
+pub use optimize_index::{CoreOptimize, How, OptimizeIndexOptions};
+
 /// The most segments that a statement may ask for.
 const MAX_SEGMENTS: u64 = 100_000;
 

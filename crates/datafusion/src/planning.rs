@@ -1,8 +1,11 @@
 //! Takes a snapshot, asks for a plan, and completes what only the index's files know.
 
 use lance_index_plan::{
-    plan::{Action, MaintenancePlan, Parallelism, plan_create, plan_refresh},
-    snapshot::{IndexDefinition, IndexSnapshot},
+    plan::{
+        MaintenancePlan, Parallelism, Reason, Superseded, plan_create, plan_optimize, plan_refresh,
+    },
+    snapshot::{IndexDefinition, IndexSnapshot, SegmentSnapshot},
+    tiers::MergePolicy,
 };
 use serde_json::Value;
 
@@ -10,7 +13,7 @@ use crate::{
     error::{Error, Result},
     index_type::IndexType,
     store::{
-        definition,
+        definition, mergeable,
         snapshot::{self, Subject},
         version::TableVersion,
     },
@@ -22,13 +25,10 @@ pub(crate) async fn snapshot(
     table: &TableVersion,
 ) -> Result<IndexSnapshot> {
     let IndexDefinition { name, field, .. } = &plan.definition;
-    match plan.action {
-        Action::Refresh => {
-            snapshot::read(table, Subject { name, field_id: Some(field.id), format: None }).await
-        }
-        Action::Create | Action::Replace => {
-            snapshot::read_to_replace(table, name, Some(field.id)).await
-        }
+    if plan.action.continues() {
+        snapshot::read(table, Subject { name, field_id: Some(field.id), format: None }).await
+    } else {
+        snapshot::read_to_replace(table, name, Some(field.id)).await
     }
 }
 
@@ -44,18 +44,87 @@ pub(crate) async fn refresh(
 ) -> Result<(MaintenancePlan, IndexSnapshot)> {
     let snapshot = snapshot::read(table, Subject { name, field_id: None, format }).await?;
     let mut plan = plan_refresh(&snapshot, name, parallelism)?;
-    if !plan.is_empty() {
-        let parameters = definition::inherited_parameters(table, &plan.definition).await?;
-        if format.is_none() {
-            let index_type = IndexType::by_name(&plan.definition.index_type).ok_or_else(|| {
-                Error::internal(format!("no index type {}", plan.definition.index_type))
-            })?;
-            plan.definition.format =
-                definition::format_of_new(index_type, &parameters, table.stable_row_ids())?;
-        }
-        plan.definition.parameters = Value::Object(parameters).to_string();
-    }
+    complete(&mut plan, table, format).await?;
     Ok((plan, snapshot))
+}
+
+/// The plan of an `OPTIMIZE` of one index by size tiers, and the snapshot it was made from.
+///
+/// The index's files are opened as for a REFRESH, and where segments are to be merged, for the
+/// parameters of those that may be.
+pub(crate) async fn optimize(
+    table: &TableVersion,
+    name: &str,
+    format: Option<&str>,
+    policy: &MergePolicy,
+) -> Result<(MaintenancePlan, IndexSnapshot)> {
+    let mut snapshot = snapshot::read(table, Subject { name, field_id: None, format }).await?;
+    let mut plan = plan_optimize(&snapshot, name, policy)?;
+    if plan.superseded.iter().any(|segment| segment.reason.is_merge()) {
+        let may_be_merged = |segment: &SegmentSnapshot| {
+            let skipped = plan.skipped.iter().find(|skipped| skipped.uuid == segment.uuid);
+            skipped.is_none_or(|skipped| skipped.reason.is_for_want_of_others())
+        };
+        mergeable::add_parameters(table, &mut snapshot, may_be_merged).await?;
+        plan = plan_optimize(&snapshot, name, policy)?;
+    }
+    complete(&mut plan, table, format).await?;
+    Ok((plan, snapshot))
+}
+
+/// What a REFRESH would do to an index that Lance's own optimization is to maintain; it may be of
+/// any type.
+///
+/// # Errors
+/// A segment that Lance would turn into wrong rows or into an index that can't be listed, unless
+/// `retrain` makes it anew.
+pub(crate) async fn delegate(
+    table: &TableVersion,
+    name: &str,
+    retrain: bool,
+) -> Result<MaintenancePlan> {
+    let snapshot = snapshot::read_any_type(table, name).await?;
+    let plan = plan_refresh(&snapshot, name, ONE_RUN)?;
+    let ours = IndexType::by_name(&plan.definition.index_type).is_some();
+    let harmful = |reason: &Reason| ours || matches!(reason, Reason::Stale { .. });
+    match plan.superseded.iter().find(|it| harmful(&it.reason)) {
+        Some(Superseded { uuid, reason }) if !retrain => {
+            let way_out = match ours {
+                true => "REFRESH INDEX mends that",
+                false => "retrain = true makes the index anew",
+            };
+            Err(Error::invalid(format!(
+                "index '{name}' can't be left to Lance's own optimization: segment {uuid}: \
+                 {reason}; {way_out}"
+            )))
+        }
+        _ => Ok(plan),
+    }
+}
+
+/// Where only the fragments of a plan are of interest.
+const ONE_RUN: Parallelism = Parallelism { num_segments: Some(1), target_partitions: 1 };
+
+/// Adds to a plan that builds anything the index's parameters, and the format that follows from
+/// them.
+async fn complete(
+    plan: &mut MaintenancePlan,
+    table: &TableVersion,
+    format: Option<&str>,
+) -> Result<()> {
+    if plan.is_empty() {
+        return Ok(());
+    }
+    let parameters = definition::inherited_parameters(table, &plan.definition).await?;
+    if format.is_none() {
+        let index_type = IndexType::by_name(&plan.definition.index_type).ok_or_else(|| {
+            Error::internal(format!("no index type {}", plan.definition.index_type))
+        })?;
+        plan.definition.format =
+            definition::format_of_new(index_type, &parameters, table.stable_row_ids())?;
+    }
+    plan.definition.parameters = Value::Object(parameters).to_string();
+    Ok(())
 }
 
 /// The plan of a `CREATE`, and the snapshot it was made from.

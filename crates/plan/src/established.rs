@@ -61,6 +61,7 @@ mod tests {
         let outcome = SegmentOutcome {
             work_id: 0,
             segment: segment(7, &[1, 2]),
+            inputs: Vec::new(),
             field_id: 0,
             field_files: [1, 2].map(|id| (id, fragment(id, 10).field_files)).into(),
         };

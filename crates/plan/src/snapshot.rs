@@ -6,6 +6,8 @@ use roaring::RoaringBitmap;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use crate::tiers::Ineligible;
+
 /// One version of a table as the maintenance of one index sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IndexSnapshot {
@@ -105,6 +107,11 @@ pub struct SegmentSnapshot {
     pub declared: Option<RoaringBitmap>,
     /// The on-disk format; see [`IndexDefinition::format`].
     pub format: String,
+    /// Only segments of equal kind are merged: format, index version and build parameters, as far
+    /// as they are known.
+    pub kind: String,
+    /// Whether it can be merged with others.
+    pub merging: Merging,
     /// The oldest table version that any of its postings were read from.
     pub built_at: u64,
     /// The size of its files in bytes, `None` if any of them is unknown.
@@ -118,6 +125,20 @@ pub struct SegmentSnapshot {
     /// Live fragments for which its postings may have been made from values that an in-place
     /// rewrite of the indexed column has replaced since.
     pub rewritten: RoaringBitmap,
+}
+
+/// Whether a segment can be merged with others of its kind.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Merging {
+    /// Lance merges its postings.
+    Exact,
+    /// Lance doesn't: to merge it, its rows are indexed anew.
+    FromRows {
+        /// Why.
+        why: String,
+    },
+    /// It stays alone.
+    Never(Ineligible),
 }
 
 impl IndexedField {
@@ -182,6 +203,8 @@ pub(crate) mod testing {
             uuid: Uuid::from_u128(uuid),
             declared: Some(declared.iter().copied().collect()),
             format: "btree".to_string(),
+            kind: "btree".to_string(),
+            merging: Merging::Exact,
             built_at: 1,
             bytes: Some(100),
             follows_rows: false,

@@ -60,8 +60,6 @@ fn positions() {
 #[test]
 fn what_this_version_does_not_do() {
     for (statement, what) in [
-        ("ALTER TABLE t OPTIMIZE INDEX i", "OPTIMIZE INDEX"),
-        ("ALTER TABLE t OPTIMIZE INDEXES", "OPTIMIZE INDEX"),
         ("SHOW CREATE INDEX i ON t", "SHOW CREATE INDEX"),
         ("ALTER TABLE t ALTER INDEX i SET (merge_factor = 4)", "ALTER INDEX ... SET"),
         ("ALTER TABLE t ALTER INDEX i RESET (merge_factor)", "ALTER INDEX ... RESET"),

@@ -12,8 +12,8 @@ use datafusion::{
     physical_plan::ExecutionPlan,
 };
 use lance_index_sql::{
-    CreateIndex, DropIndex, IndexStatement, IndexTarget, OptimizeTable, RefreshIndex,
-    ShowIndexSegments, ShowIndexes, VacuumTable,
+    CreateIndex, DropIndex, IndexStatement, IndexTarget, OptimizeIndex, OptimizeTable,
+    RefreshIndex, ShowIndexSegments, ShowIndexes, VacuumTable,
 };
 
 use super::{
@@ -42,7 +42,7 @@ const fn function(
     StatementFunction { signature: Signature { name, usage }, read }
 }
 
-pub(super) static FUNCTIONS: [StatementFunction; 8] = [
+pub(super) static FUNCTIONS: [StatementFunction; 10] = [
     function(
         "lance_create_index",
         "lance_create_index('table', 'index', 'column' [, 'method'] [, 'option=value', ...])",
@@ -58,6 +58,17 @@ pub(super) static FUNCTIONS: [StatementFunction; 8] = [
         "lance_refresh_indexes",
         "lance_refresh_indexes('table' [, 'option=value', ...])",
         refresh_indexes,
+    ),
+    function(
+        "lance_optimize_index",
+        "lance_optimize_index('table', 'index' [, 'option=value', ...]), \
+         or lance_optimize_indexes('table' [, 'option=value', ...]) for all indexes of the table",
+        optimize_index,
+    ),
+    function(
+        "lance_optimize_indexes",
+        "lance_optimize_indexes('table' [, 'option=value', ...])",
+        optimize_indexes,
     ),
     function(
         "lance_drop_index",
@@ -103,6 +114,18 @@ fn refresh_indexes(arguments: &mut Arguments) -> error::Result<IndexStatement> {
     let table = arguments.table()?;
     let (target, options) = (IndexTarget::All, arguments.options()?.with()?);
     Ok(IndexStatement::RefreshIndex(RefreshIndex { table, target, options }))
+}
+
+fn optimize_index(arguments: &mut Arguments) -> error::Result<IndexStatement> {
+    let (table, index) = (arguments.table()?, arguments.index()?);
+    let (target, options) = (IndexTarget::One(index), arguments.options()?.with()?);
+    Ok(IndexStatement::OptimizeIndex(OptimizeIndex { table, target, options }))
+}
+
+fn optimize_indexes(arguments: &mut Arguments) -> error::Result<IndexStatement> {
+    let table = arguments.table()?;
+    let (target, options) = (IndexTarget::All, arguments.options()?.with()?);
+    Ok(IndexStatement::OptimizeIndex(OptimizeIndex { table, target, options }))
 }
 
 fn drop_index(arguments: &mut Arguments) -> error::Result<IndexStatement> {

@@ -98,12 +98,13 @@ impl Unit {
     }
 }
 
-/// Adds what is known of a unit to the metrics of its node; `bytes` is the size of what it wrote.
+/// Adds what is known of a unit to the metrics of its node.
 pub(super) fn record(
     metrics: &ExecutionPlanMetricsSet,
     partition: usize,
     outcome: &WorkOutcome,
-    bytes: Option<u64>,
+    bytes_read: Option<u64>,
+    bytes_written: Option<u64>,
 ) {
     let unit = outcome.work_id;
     let count = |name: &str, value: usize| {
@@ -113,8 +114,10 @@ pub(super) fn record(
     let size = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
     count("attempts", outcome.attempt);
     count("rows", size(outcome.rows));
-    if let Some(bytes) = bytes {
-        count("bytes", size(bytes));
+    for (name, bytes) in [("bytes_read", bytes_read), ("bytes_written", bytes_written)] {
+        if let Some(bytes) = bytes {
+            count(name, size(bytes));
+        }
     }
     let elapsed =
         MetricBuilder::new(metrics).subset_time(format!("unit_{unit}_elapsed"), partition);

@@ -12,15 +12,22 @@ use datafusion::{
     },
     prelude::SessionConfig,
 };
-use futures::{StreamExt, TryStreamExt};
+use futures::{FutureExt, StreamExt, TryStreamExt, future::BoxFuture};
 
-use super::{drive::Driver, report, work::IndexWorkExec};
+use super::{
+    drive::Driver,
+    report::{self, MaintenanceReport},
+    work::IndexWorkExec,
+};
 use crate::{
     error::Error,
     executor::SessionExecutor,
     logical::{IndexJob, Maintain},
     settings::RunSettings,
 };
+
+/// What is being done to one index.
+type Running = BoxFuture<'static, Result<MaintenanceReport, Error>>;
 
 /// Drives a statement: for each index, runs its work units (the children), decides what of their
 /// outcomes may be committed, and commits it once.
@@ -42,7 +49,7 @@ impl IndexCommitExec {
         let executor = executor.as_deref().cloned().unwrap_or_default();
         let runs = maintain.jobs.iter().filter_map(|job| match job {
             IndexJob::Run { plan, .. } => Some(plan),
-            IndexJob::Skipped { .. } | IndexJob::Unplannable { .. } => None,
+            IndexJob::Delegate(_) | IndexJob::Skipped { .. } | IndexJob::Unplannable { .. } => None,
         });
         let work = runs.map(|plan| {
             let (target, plan) = (maintain.target.clone(), plan.clone());
@@ -76,6 +83,10 @@ impl DisplayAs for IndexCommitExec {
                 for job in &self.maintain.jobs {
                     match job {
                         IndexJob::Run { .. } => {}
+                        IndexJob::Delegate(delegate) => {
+                            let index = &delegate.plan.definition.name;
+                            write!(f, ", {index} by Lance's optimize_indices")?;
+                        }
                         IndexJob::Skipped { index, reason } => {
                             write!(f, ", skipped {index}: {reason}")?;
                         }
@@ -130,43 +141,48 @@ impl ExecutionPlan for IndexCommitExec {
         let action = self.maintain.action;
         let settings = RunSettings::from_config(context.session_config().options());
         let mut work = self.work.iter();
-        let mut drivers = Vec::new();
+        let mut running: Vec<(String, Running)> = Vec::new();
         for job in &self.maintain.jobs {
-            let driver = match job {
-                IndexJob::Run { plan, parallelism } => {
+            let target = self.maintain.target.clone();
+            running.push(match job {
+                IndexJob::Run { plan, sizing } => {
                     let Some(work) = work.next() else {
                         return internal_err!("an index has no work node");
                     };
-                    Ok(Driver {
-                        target: self.maintain.target.clone(),
+                    let driver = Driver {
+                        target,
                         plan: plan.clone(),
-                        parallelism: *parallelism,
+                        sizing: sizing.clone(),
                         work: work.clone(),
                         executor: self.executor.clone(),
                         if_not_exists: self.maintain.if_not_exists,
                         settings: settings.clone(),
                         context: context.clone(),
-                    })
+                    };
+                    (plan.definition.name.clone(), driver.run().boxed())
+                }
+                IndexJob::Delegate(delegate) => {
+                    let (delegate, settings) = (delegate.clone(), settings.clone());
+                    let index = delegate.plan.definition.name.clone();
+                    (index, async move { delegate.run(&target, &settings).await }.boxed())
                 }
                 IndexJob::Skipped { reason, .. } => {
                     tracing::warn!("skipped: {reason}");
                     continue;
                 }
-                IndexJob::Unplannable { index, reason } => Err((index.clone(), reason.clone())),
-            };
-            drivers.push(driver);
+                IndexJob::Unplannable { index, reason } => {
+                    let error = Error::invalid(reason.clone());
+                    (index.clone(), futures::future::ready(Err(error)).boxed())
+                }
+            });
         }
-        let several = drivers.len() > 1;
+        let several = running.len() > 1;
         let failures = Arc::new(std::sync::Mutex::new(Vec::<(String, Error)>::new()));
         let failed = failures.clone();
-        let rows = futures::stream::iter(drivers).filter_map(move |driver| {
+        let rows = futures::stream::iter(running).filter_map(move |(index, running)| {
             let failures = failures.clone();
             async move {
-                let (index, done) = match driver {
-                    Ok(driver) => (driver.plan.definition.name.clone(), driver.run().await),
-                    Err((index, reason)) => (index, Err(Error::invalid(reason))),
-                };
-                match done.and_then(|report| report.to_batch(action)) {
+                match running.await.and_then(|report| report.to_batch(action)) {
                     Ok(row) => Some(Ok(row)),
                     Err(error) if !several => Some(Err(DataFusionError::from(error))),
                     Err(error) => {

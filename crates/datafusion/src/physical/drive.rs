@@ -10,8 +10,9 @@ use futures::StreamExt;
 use lance_index_plan::{
     accept::{Rejected, Rejection, SegmentOutcome, accept},
     history::is_same_index,
-    plan::{Action, MaintenancePlan, Parallelism, build_on},
+    plan::{Action, MaintenancePlan, Sizing, build_on},
     snapshot::IndexDefinition,
+    work::{MergeInput, WorkUnit},
 };
 use uuid::Uuid;
 
@@ -28,7 +29,7 @@ use crate::{
     executor::SessionExecutor,
     planning,
     settings::RunSettings,
-    store::{build::BuiltSegment, history, lineage, publish, version::TableVersion},
+    store::{built::BuiltSegment, history, lineage, publish, version::TableVersion},
     table::Target,
 };
 
@@ -37,7 +38,7 @@ use crate::{
 pub(crate) struct Driver {
     pub target: Arc<Target>,
     pub plan: Arc<MaintenancePlan>,
-    pub parallelism: Parallelism,
+    pub sizing: Sizing,
     pub work: Arc<dyn ExecutionPlan>,
     /// Runs the units of a new plan, should there have to be one.
     pub executor: SessionExecutor,
@@ -110,13 +111,14 @@ impl Driver {
             let name = &self.plan.definition.name;
             tracing::info!("index '{name}' exists already; nothing was done");
         }
+        // Another index of the statement may have made one since the plan.
+        let version = self.target.table().latest().await?.number();
+        let segments = self.plan.segments.len() as u64;
         Ok(MaintenanceReport {
-            index_name: self.plan.definition.name.clone(),
-            fragments_indexed: 0,
-            segments_added: 0,
-            segments_rewritten: 0,
-            // Another index of the statement may have made one since the plan.
-            version: self.target.table().latest().await?.number(),
+            version,
+            segments_before: segments,
+            segments_after: segments,
+            ..MaintenanceReport::of(&self.plan.definition.name)
         })
     }
 
@@ -139,7 +141,9 @@ impl Driver {
             });
             match segment {
                 Ok((work_id, segment)) => {
-                    built.push(accept_input(work_id, segment, &at_plan, &files));
+                    let unit = self.plan.units.iter().find(|unit| unit.work_id == work_id);
+                    let inputs = unit.map(WorkUnit::inputs).unwrap_or_default();
+                    built.push(accept_input(work_id, inputs, segment, &at_plan, &files));
                 }
                 // The first failure ends the statement; dropping the others stops them.
                 Err(error) => {
@@ -240,24 +244,25 @@ impl Driver {
         let latest = self.target.table().latest().await?;
         let definition = self.plan.definition.clone();
         let name = &definition.name;
-        let (mut plan, now) = match self.plan.action {
-            Action::Refresh => {
-                let events = history::events(&latest, self.plan.read_version, name).await;
-                let (plan, now) =
-                    planning::refresh(&latest, name, format, self.parallelism).await?;
-                if !is_same_index(&self.plan.segments, events.as_deref(), &plan.segments) {
-                    return Err(self.rejected(&[Rejection::Dropped]));
-                }
-                (plan, now)
-            }
-            action => {
-                let replace = action == Action::Replace;
+        let (mut plan, now) = match &self.sizing {
+            Sizing::Parallel(parallelism) if !self.plan.action.continues() => {
+                let replace = self.plan.action == Action::Replace;
                 let train = !self.plan.fragments().is_empty();
                 let format = format.unwrap_or(&definition.format).to_string();
                 let definition = IndexDefinition { format, ..definition.clone() };
-                planning::create(&latest, definition, replace, train, self.parallelism).await?
+                planning::create(&latest, definition, replace, train, *parallelism).await?
             }
+            Sizing::Parallel(parallelism) => {
+                planning::refresh(&latest, name, format, *parallelism).await?
+            }
+            Sizing::Tiered(policy) => planning::optimize(&latest, name, format, policy).await?,
         };
+        if plan.action.continues() {
+            let events = history::events(&latest, self.plan.read_version, name).await;
+            if !is_same_index(&self.plan.segments, events.as_deref(), &plan.segments) {
+                return Err(self.rejected(&[Rejection::Dropped]));
+            }
+        }
         // Another client may have replaced the index by one with other parameters.
         let alike = plan.definition.parameters == definition.parameters;
         let outcomes: Vec<_> = built
@@ -265,7 +270,7 @@ impl Driver {
             .map(|built| built.outcome.clone())
             .filter(|outcome| alike && holds.contains(&outcome.segment.uuid))
             .collect();
-        let used = build_on(&mut plan, &now, &outcomes, self.parallelism);
+        let used = build_on(&mut plan, &now, &outcomes, &self.sizing);
         let (keep, drop): (Vec<Built>, Vec<Built>) =
             built.drain(..).partition(|built| used.contains(&built.segment.uuid()));
         discard(&latest, &drop).await;
@@ -279,6 +284,7 @@ impl Driver {
 
 fn accept_input(
     work_id: u32,
+    inputs: &[MergeInput],
     segment: BuiltSegment,
     at_plan: &TableVersion,
     files: &BTreeMap<u32, Arc<str>>,
@@ -287,6 +293,7 @@ fn accept_input(
     let its_files = |id| Some((id, files.get(&id)?.clone()));
     let outcome = SegmentOutcome {
         work_id,
+        inputs: inputs.to_vec(),
         field_id: segment.field_id(),
         field_files: snapshot.declared.iter().flatten().filter_map(its_files).collect(),
         segment: snapshot,

@@ -5,6 +5,7 @@ mod attempts;
 pub(crate) mod commit;
 pub(crate) mod compaction;
 pub(crate) mod conflicts;
+pub(crate) mod delegate;
 pub(crate) mod drive;
 pub(crate) mod drop;
 pub(crate) mod once;

@@ -16,7 +16,7 @@ use crate::{
     error::{Error, ErrorKind, Result},
     planning,
     store::{
-        build::BuiltSegment,
+        built::BuiltSegment,
         indexes::Indexes,
         publish::{Publication, publish},
         version::TableVersion,
@@ -107,14 +107,41 @@ impl Publisher {
                 format_ranges(&missing)
             );
         }
-        let removed = self.accepted.removed.iter();
-        let rewritten = removed.filter(|uuid| self.plan.supersedes(**uuid)).count();
+        self.report(committed, &fragments, version).await
+    }
+
+    /// What the commit did; `fragments` are those that the new segments cover.
+    async fn report(
+        &self,
+        committed: &TableVersion,
+        fragments: &RoaringBitmap,
+        version: u64,
+    ) -> Result<MaintenanceReport> {
+        let name = &self.plan.definition.name;
+        let segments = Indexes::read(committed).await?.segments(name).len();
+        let (added, removed) = (&self.accepted.added, &self.accepted.removed);
+        let is_added = |built: &&Built| added.iter().any(|(uuid, _)| *uuid == built.segment.uuid());
+        let (merges, from_rows): (Vec<&Built>, Vec<&Built>) =
+            self.built.iter().filter(is_added).partition(|it| !it.outcome.inputs.is_empty());
+        let indexed = from_rows.iter().filter_map(|built| built.outcome.segment.declared.as_ref());
+        let indexed = indexed.fold(RoaringBitmap::new(), |all, declared| all | declared);
+        let superseded = |is_merge: bool| {
+            let superseded = self.plan.superseded.iter();
+            let superseded = superseded.filter(|it| it.reason.is_merge() == is_merge);
+            superseded.filter(|it| removed.contains(&it.uuid)).count() as u64
+        };
+        // Of what it writes itself, Lance knows the size.
+        let written = merges.iter().chain(&from_rows).filter_map(|built| built.segment.bytes());
         Ok(MaintenanceReport {
-            index_name: name.clone(),
-            fragments_indexed: fragments.len(),
-            segments_added: self.accepted.added.len() as u64,
-            segments_rewritten: rewritten as u64,
+            fragments_indexed: (indexed & fragments).len(),
+            segments_added: added.len() as u64,
+            segments_rewritten: superseded(false),
+            segments_before: (segments + removed.len()).saturating_sub(added.len()) as u64,
+            segments_after: segments as u64,
+            segments_merged: superseded(true),
+            bytes_written: written.sum(),
             version,
+            ..MaintenanceReport::of(name)
         })
     }
 

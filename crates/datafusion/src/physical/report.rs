@@ -10,14 +10,21 @@ use lance_index_plan::plan::Action;
 
 use crate::error::{Error, Result};
 
-/// What a CREATE or REFRESH did to one index, as read back from the version it made.
+/// What a statement did to one index, as read back from the version it made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct MaintenanceReport {
     pub index_name: String,
+    /// Fragments whose rows were indexed.
     pub fragments_indexed: u64,
     pub segments_added: u64,
     /// Existing segments that were built anew.
     pub segments_rewritten: u64,
+    pub segments_before: u64,
+    pub segments_after: u64,
+    /// Existing segments that are parts of larger ones now.
+    pub segments_merged: u64,
+    /// Bytes of the new segments' files.
+    pub bytes_written: u64,
     /// The table version after the statement.
     pub version: u64,
 }
@@ -32,16 +39,22 @@ fn counts(columns: &[&str]) -> impl Iterator<Item = Field> {
     columns.iter().map(|column| Field::new(*column, DataType::Int64, false))
 }
 
-/// The schema of what a CREATE or REFRESH answers.
+/// The schema of what a CREATE, REFRESH or OPTIMIZE of indexes answers.
 pub(crate) fn maintenance_schema(action: Action) -> SchemaRef {
-    match action {
-        Action::Create | Action::Replace => {
-            schema(&["fragments_indexed", "segments_added", "version"])
-        }
+    schema(match action {
+        Action::Create | Action::Replace => &["fragments_indexed", "segments_added", "version"],
         Action::Refresh => {
-            schema(&["fragments_indexed", "segments_added", "segments_rewritten", "version"])
+            &["fragments_indexed", "segments_added", "segments_rewritten", "version"]
         }
-    }
+        Action::Optimize => &[
+            "fragments_indexed",
+            "segments_before",
+            "segments_after",
+            "segments_merged",
+            "bytes_written",
+            "version",
+        ],
+    })
 }
 
 /// The schema of what a DROP answers.
@@ -63,13 +76,42 @@ pub(crate) fn vacuum_schema() -> SchemaRef {
 }
 
 impl MaintenanceReport {
+    /// The report of a statement that did nothing.
+    pub(crate) fn of(index_name: &str) -> Self {
+        Self {
+            index_name: index_name.to_string(),
+            fragments_indexed: 0,
+            segments_added: 0,
+            segments_rewritten: 0,
+            segments_before: 0,
+            segments_after: 0,
+            segments_merged: 0,
+            bytes_written: 0,
+            version: 0,
+        }
+    }
+
     /// The report as a batch of one row of [`maintenance_schema`].
     pub(crate) fn to_batch(&self, action: Action) -> Result<RecordBatch> {
-        let mut counts = vec![self.fragments_indexed, self.segments_added];
-        if action == Action::Refresh {
-            counts.push(self.segments_rewritten);
-        }
-        counts.push(self.version);
+        let counts: Vec<u64> = match action {
+            Action::Create | Action::Replace => {
+                vec![self.fragments_indexed, self.segments_added, self.version]
+            }
+            Action::Refresh => vec![
+                self.fragments_indexed,
+                self.segments_added,
+                self.segments_rewritten,
+                self.version,
+            ],
+            Action::Optimize => vec![
+                self.fragments_indexed,
+                self.segments_before,
+                self.segments_after,
+                self.segments_merged,
+                self.bytes_written,
+                self.version,
+            ],
+        };
         row(maintenance_schema(action), &self.index_name, &counts)
     }
 }

@@ -88,7 +88,7 @@ pub(crate) fn segments_schema() -> SchemaRef {
         column("index_version", DataType::Int64),
         column("built_at_version", DataType::Int64),
         column("created_at", time).with_nullable(true),
-        column("tier", DataType::Int64).with_nullable(true),
+        column("tier", DataType::Utf8).with_nullable(true),
     ]))
 }
 
@@ -168,6 +168,8 @@ fn segment_columns(indexes: &[IndexDescription], only: Option<&str>) -> Vec<Arra
         signed(all().map(|segment| i64::from(segment.index_version)).collect()),
         counts(all().map(|segment| segment.built_at_version)),
         Arc::new(TimestampMillisecondArray::from_iter(all().map(|segment| segment.created_at))),
-        some_counts(all().map(|_| None)),
+        Arc::new(StringArray::from_iter(
+            all().map(|segment| segment.tier.map(|it| it.to_string())),
+        )),
     ]
 }

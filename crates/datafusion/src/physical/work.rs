@@ -11,7 +11,7 @@ use datafusion::{
         stream::RecordBatchStreamAdapter,
     },
 };
-use lance_index_plan::plan::MaintenancePlan;
+use lance_index_plan::{plan::MaintenancePlan, work::WorkUnit};
 
 use super::{
     attempts::{Unit, record},
@@ -20,9 +20,9 @@ use super::{
 use crate::{
     error::{Error, ErrorKind, Result},
     executor::{SessionExecutor, WorkAttempt},
-    progress::{UnitProgress, count_units},
+    progress::{UnitProgress, UnitSize, count_units},
     settings::RunSettings,
-    store::build::BuiltSegment,
+    store::built::BuiltSegment,
     table::Target,
 };
 
@@ -52,7 +52,7 @@ impl IndexWorkExec {
         // A partition is one row that takes long: there is nothing to yield between.
         .with_scheduling_type(SchedulingType::Cooperative);
         let metrics = ExecutionPlanMetricsSet::new();
-        count_units(&metrics, plan.units.len(), plan.units.iter().map(|unit| unit.rows).sum());
+        count_units(&metrics, plan.units.iter().map(size));
         Self { target, plan, executor, metrics, properties: Arc::new(properties) }
     }
 }
@@ -109,7 +109,7 @@ impl ExecutionPlan for IndexWorkExec {
         let Some(unit) = self.plan.units.get(partition) else {
             return internal_err!("there is no work unit for partition {partition}");
         };
-        let progress = UnitProgress::new(&self.metrics, partition);
+        let progress = UnitProgress::new(&self.metrics, partition, size(unit));
         let attempt = WorkAttempt {
             target: self.target.clone(),
             read_version: self.plan.read_version,
@@ -130,15 +130,23 @@ impl ExecutionPlan for IndexWorkExec {
                 })
                 .await;
             let built = outcome.result.as_ref().ok().map(|bytes| BuiltSegment::decode(bytes));
-            let bytes = built.and_then(Result::ok).and_then(|segment| segment.bytes());
-            record(&metrics, partition, &outcome, bytes);
+            let bytes_written = built.and_then(Result::ok).and_then(|segment| segment.bytes());
+            // The size of what it merges; of rows, the manifest doesn't tell.
+            let bytes_read = attempt.unit.bytes.filter(|_| !attempt.unit.reads_rows());
+            record(&metrics, partition, &outcome, bytes_read, bytes_written);
             if outcome.result.is_ok() {
-                progress.finish(outcome.rows);
+                progress.finish();
             }
             Ok(outcome.to_batch()?)
         });
         Ok(Box::pin(RecordBatchStreamAdapter::new(outcome::schema(), row)))
     }
+}
+
+/// What the unit has to do.
+fn size(unit: &WorkUnit) -> UnitSize {
+    let rows = if unit.reads_rows() { unit.rows } else { 0 };
+    UnitSize { rows, segments: unit.inputs().len() }
 }
 
 /// The segment of a unit's outcome, or the statement's failure.

@@ -7,13 +7,13 @@ use lance_index::{
     registry::IndexPluginRegistry,
     scalar::inverted::{query::try_collect_query_tokens, tokenizer::InvertedIndexParams},
 };
-use lance_index_plan::snapshot::{IndexDefinition, IndexedField, SegmentSnapshot};
+use lance_index_plan::snapshot::{IndexDefinition, IndexedField, Merging, SegmentSnapshot};
 use lance_table::format::IndexMetadata;
 use prost::Message;
 use roaring::RoaringBitmap;
 use serde_json::{Map, Value};
 
-use super::{indexes::Indexes, version::TableVersion};
+use super::{indexes::Indexes, mergeable, version::TableVersion};
 use crate::{
     error::{Error, Result},
     index_type::{IndexType, Postings},
@@ -111,6 +111,14 @@ fn fts_details(segment: &IndexMetadata) -> Option<Option<Value>> {
     Some(details.and_then(|details| canonical(&details).ok()))
 }
 
+/// The version of the format in which a full-text segment keeps its postings, if the manifest has
+/// it.
+pub(super) fn posting_format(segment: &IndexMetadata) -> Option<u32> {
+    let details = segment.index_details.as_ref().filter(|details| is_fts(&details.type_url))?;
+    let details = pbold::InvertedIndexDetails::decode(details.value.as_slice()).ok()?;
+    details.posting_format_version
+}
+
 /// How many tokens of a text a full-text segment looks for: stop words are none. `None` if it is of
 /// another type, or its manifest entry doesn't say how it splits texts.
 pub(crate) fn tokens_in(segment: &IndexMetadata, text: &str) -> Option<usize> {
@@ -171,7 +179,8 @@ pub(crate) async fn inherited_parameters(
     }
 }
 
-async fn parameters_of(
+/// The build parameters of one segment, read from its files.
+pub(super) async fn parameters_of(
     table: &TableVersion,
     field: &IndexedField,
     segment: &IndexMetadata,
@@ -247,6 +256,8 @@ pub(crate) fn segment(metadata: &IndexMetadata, stable_row_ids: bool) -> Segment
         uuid: metadata.uuid,
         declared: metadata.fragment_bitmap.clone(),
         format: format_of(metadata, stable_row_ids),
+        kind: mergeable::kind(metadata, stable_row_ids),
+        merging: Merging::Exact,
         built_at: metadata.dataset_version,
         bytes: metadata.total_size_bytes(),
         follows_rows: follows_rows(metadata, stable_row_ids),

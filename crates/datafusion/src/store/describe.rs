@@ -2,10 +2,17 @@
 
 use std::collections::BTreeMap;
 
+use lance_index_plan::tiers::{Candidate, MergePolicy, Tier};
 use lance_table::format::IndexMetadata;
 use roaring::RoaringBitmap;
 
-use super::{definition, fields, indexes::Indexes, snapshot::live_rows, version::TableVersion};
+use super::{
+    definition, fields,
+    indexes::Indexes,
+    mergeable::{self, Mergeable},
+    snapshot::live_rows,
+    version::TableVersion,
+};
 use crate::{error::Result, index_type::name_of_unknown};
 
 /// One index of a table.
@@ -37,6 +44,9 @@ pub(crate) struct SegmentDescription {
     pub built_at_version: u64,
     /// Milliseconds since the epoch.
     pub created_at: Option<i64>,
+    /// The size tier that an OPTIMIZE finds it in; `None` where its size is unknown, and for
+    /// segments that are merged by Lance alone.
+    pub tier: Option<Tier>,
 }
 
 /// What maintenance an index needs.
@@ -46,6 +56,8 @@ pub(crate) enum State {
     Unbuilt,
     /// Some rows are unindexed.
     RefreshDue,
+    /// Every row is indexed, and an OPTIMIZE would merge segments.
+    OptimizeDue,
     /// Every row is indexed.
     Ready,
     /// Its entries in the manifest don't fit together, or this version of Lance can't read it.
@@ -57,6 +69,7 @@ impl State {
         match self {
             Self::Unbuilt => "unbuilt",
             Self::RefreshDue => "refresh due",
+            Self::OptimizeDue => "optimize due",
             Self::Ready => "ready",
             Self::Unreadable => "unreadable",
         }
@@ -70,11 +83,14 @@ pub(crate) async fn indexes(table: &TableVersion) -> Result<Vec<IndexDescription
         rows.insert(fragment.id as u32, live_rows(table, fragment).await?);
     }
     let indexes = Indexes::read(table).await?;
+    let mergeable = Mergeable::of(table).await?;
     let readable = indexes.readable.iter().map(|(name, segments)| (name, segments, true));
     let hidden = indexes.hidden.iter().map(|(name, segments)| (name, segments, false));
     let mut described: Vec<_> = readable
         .chain(hidden)
-        .map(|(name, segments, readable)| describe(table, name, segments, readable, &rows))
+        .map(|(name, segments, readable)| {
+            describe(table, name, segments, readable, &rows, &mergeable)
+        })
         .collect();
     described.sort_by(|a, b| a.name.cmp(&b.name));
     Ok(described)
@@ -86,18 +102,36 @@ fn describe(
     metadata: &[IndexMetadata],
     readable: bool,
     rows: &BTreeMap<u32, u64>,
+    mergeable: &Mergeable,
 ) -> IndexDescription {
     let live: RoaringBitmap = rows.keys().copied().collect();
     let total: u64 = rows.values().sum();
     let rows_of = |set: &RoaringBitmap| set.iter().filter_map(|id| rows.get(&id)).sum::<u64>();
-    let segments: Vec<SegmentDescription> = metadata
+    let policy = MergePolicy::default();
+    let candidates: Vec<Candidate> = metadata
         .iter()
         .map(|segment| {
             let fragments = segment.effective_fragment_bitmap(&live).unwrap_or_default();
-            SegmentDescription {
+            Candidate {
                 uuid: segment.uuid,
                 rows: rows_of(&fragments),
                 fragments,
+                bytes: segment.total_size_bytes(),
+                kind: mergeable::kind(segment, table.stable_row_ids()),
+                ineligible: mergeable.ineligible(segment),
+            }
+        })
+        .collect();
+    let segments: Vec<SegmentDescription> = metadata
+        .iter()
+        .zip(&candidates)
+        .map(|(segment, candidate)| {
+            let is_ours = definition::type_of(segment).is_some();
+            SegmentDescription {
+                uuid: segment.uuid,
+                rows: candidate.rows,
+                fragments: candidate.fragments.clone(),
+                tier: policy.tier_of(candidate).filter(|_| is_ours),
                 bytes: segment.total_size_bytes(),
                 index_version: segment.index_version,
                 built_at_version: segment.dataset_version,
@@ -113,6 +147,7 @@ fn describe(
         _ if !sound => State::Unreadable,
         _ if covered.is_empty() && !live.is_empty() => State::Unbuilt,
         _ if unindexed_fragments > 0 => State::RefreshDue,
+        _ if !policy.select(&candidates, &live).groups.is_empty() => State::OptimizeDue,
         _ => State::Ready,
     };
     let newest = metadata.last();
@@ -151,7 +186,8 @@ fn field_paths(table: &TableVersion, segment: &IndexMetadata) -> String {
     segment.fields.iter().map(path).collect::<Vec<_>>().join(", ")
 }
 
-fn type_name(segment: &IndexMetadata) -> String {
+/// The name of the segment's index type.
+pub(crate) fn type_name(segment: &IndexMetadata) -> String {
     match (definition::type_of(segment), &segment.index_details) {
         (Some(index_type), _) => index_type.name.to_string(),
         (None, Some(details)) => name_of_unknown(&details.type_url),

@@ -5,7 +5,7 @@ use lance_table::format::IndexMetadata;
 use uuid::Uuid;
 
 use super::{
-    build::BuiltSegment,
+    built::BuiltSegment,
     commit::{Committed, commit},
     indexes::Indexes,
     version::TableVersion,

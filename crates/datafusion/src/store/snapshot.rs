@@ -9,10 +9,13 @@ use lance_table::format::{Fragment, IndexMetadata};
 use roaring::RoaringBitmap;
 use serde_json::Value;
 
-use super::{definition, fields, indexes::Indexes, lineage, version::TableVersion};
+use super::{
+    definition, describe, fields, indexes::Indexes, lineage, mergeable::Mergeable,
+    version::TableVersion,
+};
 use crate::{
     error::{Error, Result},
-    index_type::{IndexType, Postings, name_of_unknown},
+    index_type::{IndexType, Postings},
 };
 
 /// Which index of a table a snapshot is of.
@@ -34,6 +37,20 @@ pub(crate) struct Subject<'a> {
 /// [`NotSupported`](crate::error::ErrorKind::NotSupported) for an index that this version can't
 /// maintain.
 pub(crate) async fn read(table: &TableVersion, subject: Subject<'_>) -> Result<IndexSnapshot> {
+    read_if(table, subject, |index_type| index_type.is_some()).await
+}
+
+/// The same for an index of any type that Lance knows.
+pub(crate) async fn read_any_type(table: &TableVersion, name: &str) -> Result<IndexSnapshot> {
+    read_if(table, Subject { name, field_id: None, format: None }, |_| true).await
+}
+
+/// The snapshot of an index whose type is accepted; `None` is one that isn't maintained here.
+async fn read_if(
+    table: &TableVersion,
+    subject: Subject<'_>,
+    accepted: fn(Option<&IndexType>) -> bool,
+) -> Result<IndexSnapshot> {
     let stable_row_ids = table.stable_row_ids();
     let indexes = Indexes::read(table).await?;
     if indexes.hidden.contains_key(subject.name) {
@@ -45,6 +62,9 @@ pub(crate) async fn read(table: &TableVersion, subject: Subject<'_>) -> Result<I
     }
     let metadata = indexes.segments(subject.name);
     let index_definition = match metadata.last() {
+        Some(newest) if !accepted(definition::type_of(newest)) => {
+            return Err(not_maintained(newest));
+        }
         Some(newest) => Some(define(table, metadata, newest, subject.format)?),
         None => None,
     };
@@ -105,6 +125,16 @@ pub(crate) async fn read_to_replace(
     })
 }
 
+fn not_maintained(newest: &IndexMetadata) -> Error {
+    Error::not_supported(format!(
+        "index '{}' is of type {}; REFRESH maintains {}, OPTIMIZE leaves the others to Lance's own \
+         optimize_indices",
+        newest.name,
+        describe::type_name(newest),
+        IndexType::names(),
+    ))
+}
+
 fn define(
     table: &TableVersion,
     metadata: &[IndexMetadata],
@@ -112,15 +142,7 @@ fn define(
     format: Option<&str>,
 ) -> Result<IndexDefinition> {
     let name = &newest.name;
-    let Some(index_type) = definition::type_of(newest) else {
-        let url = newest.index_details.as_ref().map_or("Unknown", |details| &details.type_url);
-        return Err(Error::not_supported(format!(
-            "index '{name}' is of type {}; REFRESH maintains {}, Lance's own optimize_indices \
-             the others",
-            name_of_unknown(url),
-            IndexType::names(),
-        )));
-    };
+    let index_type = definition::type_of(newest);
     let [id] = newest.fields[..] else {
         return Err(Error::not_supported(format!(
             "index '{name}' carries more than one column; Lance's own optimize_indices \
@@ -128,7 +150,7 @@ fn define(
         )));
     };
     let alike = |segment: &IndexMetadata| {
-        segment.fields == newest.fields && definition::type_of(segment) == Some(index_type)
+        segment.fields == newest.fields && definition::type_of(segment) == index_type
     };
     if !metadata.iter().all(alike) {
         return Err(Error::invalid(format!(
@@ -140,13 +162,15 @@ fn define(
         Error::invalid(format!("the column of index '{name}' is gone; DROP INDEX ends the index"))
     })?;
     let stable_row_ids = table.stable_row_ids();
-    let format = format.map(str::to_string);
-    let format =
-        format.unwrap_or_else(|| definition::format_beside(index_type, newest, stable_row_ids));
+    let format = match (format, index_type) {
+        (Some(format), _) => format.to_string(),
+        (None, Some(index_type)) => definition::format_beside(index_type, newest, stable_row_ids),
+        (None, None) => definition::format_of(newest, stable_row_ids),
+    };
     Ok(IndexDefinition {
         name: name.clone(),
         field,
-        index_type: index_type.name.to_string(),
+        index_type: describe::type_name(newest),
         parameters: Value::Object(Default::default()).to_string(),
         format,
     })
@@ -174,8 +198,10 @@ async fn segments(
         let follow = metadata.iter().filter(|s| definition::follows_rows(s, stable_row_ids));
         lineage::sources(table, follow.map(|segment| segment.dataset_version)).await?
     };
+    let mergeable = Mergeable::of(table).await?;
     let segments = metadata.iter().zip(rewritten).map(|(metadata, rewritten)| SegmentSnapshot {
         rewritten,
+        merging: mergeable.merging(metadata),
         source: sources.get(&metadata.dataset_version).cloned(),
         ..definition::segment(metadata, stable_row_ids)
     });

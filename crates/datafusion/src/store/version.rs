@@ -27,7 +27,7 @@ impl TableVersion {
     }
 
     /// The same table at another version.
-    fn with(&self, dataset: Dataset) -> Self {
+    pub(super) fn with(&self, dataset: Dataset) -> Self {
         Self { dataset, commits: self.commits.clone() }
     }
 

@@ -491,7 +491,13 @@ async fn progress_is_among_the_metrics() {
     let plan = table.session.lance_sql(OPTIMIZE).await.unwrap();
     let plan = plan.create_physical_plan().await.unwrap();
     let work = plan.children()[0].clone();
-    let progress = |units_done, rows_done| Progress { units: 3, units_done, rows: 600, rows_done };
+    let progress = |units_done, rows_done| Progress {
+        units: 3,
+        units_done,
+        rows: 600,
+        rows_done,
+        ..Progress::default()
+    };
     assert_eq!(Progress::of(plan.as_ref()), Some(progress(0, 0)));
     collect(plan.clone(), table.session.task_ctx()).await.unwrap();
     assert_eq!(Progress::of(plan.as_ref()), Some(progress(3, 600)));

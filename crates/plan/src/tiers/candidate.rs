@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use crate::{
     coverage::{covered_by, format_ranges},
-    snapshot::{FragmentSnapshot, IndexSnapshot, SegmentSnapshot},
+    snapshot::{FragmentSnapshot, IndexSnapshot, Merging, SegmentSnapshot},
 };
 
 /// A segment that may be merged with others.
@@ -43,6 +43,12 @@ pub enum Ineligible {
     Retired,
     /// Its files are in another base path than the table's own.
     OtherBase,
+    /// It covers fragments with data overlays, which are told from older values by the age of the
+    /// segment.
+    Overlaid {
+        /// The fragments.
+        fragments: RoaringBitmap,
+    },
     /// Lance can't merge segments such as this one.
     Unsupported {
         /// Why not.
@@ -61,6 +67,9 @@ impl fmt::Display for Ineligible {
             Self::Untracked => write!(f, "it doesn't say which fragments it covers"),
             Self::Retired => write!(f, "none of its fragments is live"),
             Self::OtherBase => write!(f, "its files are in another base path"),
+            Self::Overlaid { fragments } => {
+                write!(f, "its fragments [{}] have data overlays", format_ranges(fragments))
+            }
             Self::Unsupported { why } => write!(f, "it can't be merged: {why}"),
         }
     }
@@ -69,9 +78,8 @@ impl fmt::Display for Ineligible {
 impl Candidate {
     /// The segments of the snapshot's index, in manifest order.
     ///
-    /// Their kind is the on-disk format. What a snapshot doesn't hold (parameters, base paths)
-    /// and what depends on the rest of the statement (rows that an update moved into fragments
-    /// which it is to cover) is for the caller to add.
+    /// What depends on the rest of the statement (rows that an update moved into fragments which it
+    /// is to cover) is for the caller to add.
     ///
     /// Takes O(declared fragments x log(live fragments)).
     pub fn of(snapshot: &IndexSnapshot) -> Vec<Self> {
@@ -83,6 +91,8 @@ impl Candidate {
                 Some(Ineligible::Retired)
             } else if !segment.rewritten.is_empty() {
                 Some(Ineligible::Stale { fragments: segment.rewritten.clone() })
+            } else if let Merging::Never(why) = &segment.merging {
+                Some(why.clone())
             } else {
                 None
             }
@@ -94,7 +104,7 @@ impl Candidate {
                 rows: rows_of(&snapshot.fragments, &fragments),
                 fragments,
                 bytes: segment.bytes,
-                kind: segment.format.clone(),
+                kind: segment.kind.clone(),
                 ineligible: ineligible(segment),
             }
         };

@@ -29,6 +29,26 @@ pub struct MergePolicy {
     bounds: Vec<Share>,
 }
 
+/// Segments of about 1 GiB, by merges of at most 8.
+impl Default for MergePolicy {
+    fn default() -> Self {
+        Self::of(None, Some(Self::DEFAULT_TARGET_BYTES), Self::DEFAULT_MERGE_FACTOR)
+    }
+}
+
+/// As a statement gives it: `target_rows_per_segment=1000000, merge_factor=8`.
+impl fmt::Display for MergePolicy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(rows) = self.target_rows {
+            write!(f, "target_rows_per_segment={rows}, ")?;
+        }
+        if let Some(bytes) = self.target_bytes {
+            write!(f, "target_bytes_per_segment={bytes}, ")?;
+        }
+        write!(f, "merge_factor={}", self.merge_factor)
+    }
+}
+
 /// Why there is no such policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum PolicyError {
@@ -67,6 +87,11 @@ impl fmt::Display for Tier {
 }
 
 impl MergePolicy {
+    /// The target in bytes where nothing else is asked for.
+    pub const DEFAULT_TARGET_BYTES: u64 = 1 << 30;
+    /// The merge factor where nothing else is asked for.
+    pub const DEFAULT_MERGE_FACTOR: u64 = 8;
+
     /// Segments grow to about `target_rows` live rows or `target_bytes` bytes, whichever they
     /// reach first, by merges of at most `merge_factor` segments.
     ///
@@ -86,6 +111,11 @@ impl MergePolicy {
         if !(2..=1000).contains(&merge_factor) {
             return Err(PolicyError::MergeFactor(merge_factor));
         }
+        Ok(Self::of(target_rows, target_bytes, merge_factor))
+    }
+
+    /// The same for what is known to be a policy.
+    fn of(target_rows: Option<u64>, target_bytes: Option<u64>, merge_factor: u64) -> Self {
         let floor_rows = target_rows.map_or(0, |target| share(FLOOR_ROWS, target));
         let floor_bytes = target_bytes.map_or(0, |target| share(FLOOR_BYTES, target));
         let floor = floor_rows.max(floor_bytes).clamp(1, TARGET.div_ceil(merge_factor));
@@ -97,7 +127,7 @@ impl MergePolicy {
         }
         bounds.push(floor);
         let merge_factor = usize::try_from(merge_factor).unwrap_or(usize::MAX);
-        Ok(Self { target_rows, target_bytes, merge_factor, bounds })
+        Self { target_rows, target_bytes, merge_factor, bounds }
     }
 
     /// How many segments of a tier make a merge, and the most that one merge takes.

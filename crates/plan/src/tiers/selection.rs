@@ -76,6 +76,16 @@ pub enum Skip {
     NotWorthwhile,
 }
 
+impl Skip {
+    /// Whether it is for the number of other segments that it isn't merged, and not for itself.
+    pub fn is_for_want_of_others(&self) -> bool {
+        match self {
+            Self::Ineligible(_) | Self::Finished | Self::UnknownSize => false,
+            Self::TooFew { .. } | Self::OtherKinds { .. } | Self::NotWorthwhile => true,
+        }
+    }
+}
+
 impl fmt::Display for Skip {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

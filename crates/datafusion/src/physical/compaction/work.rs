@@ -11,6 +11,7 @@ use datafusion::{
         stream::RecordBatchStreamAdapter,
     },
 };
+use lance_index_plan::compaction::CompactionTask;
 
 use crate::{
     error::{Error, ErrorKind, Result},
@@ -19,7 +20,7 @@ use crate::{
         attempts::{Unit, record},
         outcome::{self, WorkOutcome},
     },
-    progress::{UnitProgress, count_units},
+    progress::{UnitProgress, UnitSize, count_units},
     settings::RunSettings,
     store::compact::{self, Compaction, Rewritten},
     table::Target,
@@ -47,7 +48,7 @@ impl CompactionWorkExec {
         // A partition is one row that takes long: there is nothing to yield between.
         .with_scheduling_type(SchedulingType::Cooperative);
         let metrics = ExecutionPlanMetricsSet::new();
-        count_units(&metrics, tasks.len(), tasks.iter().map(|task| task.rows).sum());
+        count_units(&metrics, tasks.iter().map(size));
         Self { target, compaction, metrics, properties: Arc::new(properties) }
     }
 }
@@ -104,21 +105,25 @@ impl ExecutionPlan for CompactionWorkExec {
         let settings = RunSettings::from_config(context.session_config().options());
         let (target, compaction) = (self.target.clone(), self.compaction.clone());
         let metrics = self.metrics.clone();
-        let progress = UnitProgress::new(&metrics, partition);
+        let progress = UnitProgress::new(&metrics, partition, size(task));
         let row = futures::stream::once(async move {
             let attempt =
                 |number| attempt(target.clone(), compaction.clone(), partition, unit, number);
             let outcome = unit.run(&settings, "local", attempt).await;
             let rewritten = outcome.result.as_ref().ok().map(|bytes| Rewritten::decode(bytes));
             let bytes = rewritten.and_then(Result::ok).map(|rewritten| rewritten.bytes());
-            record(&metrics, partition, &outcome, bytes);
+            record(&metrics, partition, &outcome, None, bytes);
             if outcome.result.is_ok() {
-                progress.finish(unit.rows);
+                progress.finish();
             }
             Ok(outcome.to_batch()?)
         });
         Ok(Box::pin(RecordBatchStreamAdapter::new(outcome::schema(), row)))
     }
+}
+
+fn size(task: &CompactionTask) -> UnitSize {
+    UnitSize { rows: task.rows, segments: 0 }
 }
 
 async fn attempt(

@@ -1,17 +1,22 @@
 //! Decides what of the outcomes may be committed to the table as it is by now.
 
-use std::{collections::BTreeMap, fmt, sync::Arc};
+mod checks;
+mod rejection;
+
+use std::{collections::BTreeMap, sync::Arc};
 
 use roaring::RoaringBitmap;
 use uuid::Uuid;
 
+use checks::{CHECKS, Case};
+pub use rejection::Rejection;
+
 use crate::{
-    coverage::{covered_by, format_ranges, unindexed},
     dispose::{Disposition, dispose},
-    history::{IndexEvent, is_same_index},
+    history::IndexEvent,
     plan::{Action, MaintenancePlan},
     snapshot::{IndexSnapshot, SegmentSnapshot},
-    stale::stale_for,
+    work::MergeInput,
 };
 
 /// A segment that an attempt has written, not yet part of the table.
@@ -21,6 +26,8 @@ pub struct SegmentOutcome {
     pub work_id: u32,
     /// The segment as it would stand in the manifest.
     pub segment: SegmentSnapshot,
+    /// What it was merged from, as it was at the plan's version; nothing if it was built from rows.
+    pub inputs: Vec<MergeInput>,
     /// The id of the field that it indexes.
     pub field_id: i32,
     /// For each of its fragments, [`field_files`](crate::snapshot::FragmentSnapshot::field_files)
@@ -48,147 +55,6 @@ pub struct Rejected {
     pub holds: Vec<Uuid>,
 }
 
-/// One reason why outcomes can't be committed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Rejection {
-    /// The index is gone, or what bears its name is another index.
-    Dropped,
-    /// `CREATE INDEX`, and an index of that name has come into being meanwhile.
-    NameTaken,
-    /// The index is of another type, or on another field, than it was.
-    Redefined,
-    /// The indexed field is gone, or has another type.
-    FieldChanged,
-    /// A unit has no outcome, or more than one, or one that covers other fragments than asked.
-    BadOutcome {
-        /// The unit.
-        work_id: u32,
-    },
-    /// All fragments of the statement were retired by others.
-    AllRetired,
-    /// An outcome can't stand beside the segments that the index has now.
-    OtherFormat {
-        /// The outcome.
-        uuid: Uuid,
-    },
-    /// The indexed column was rewritten in these fragments after they were read.
-    Rewritten {
-        /// The outcome.
-        uuid: Uuid,
-        /// The fragments.
-        fragments: RoaringBitmap,
-    },
-    /// A segment, new or existing, may hold earlier values of rows in fragments that another one
-    /// of the index covers.
-    Stale {
-        /// The segment.
-        uuid: Uuid,
-        /// Where the rows are now.
-        fragments: RoaringBitmap,
-    },
-    /// An existing segment that the plan supersedes covers more by now than the outcomes do.
-    Torn {
-        /// The existing segment.
-        uuid: Uuid,
-        /// What only it covers.
-        fragments: RoaringBitmap,
-    },
-    /// An existing segment that the plan doesn't supersede covers fragments of an outcome.
-    Overlap {
-        /// The outcome.
-        uuid: Uuid,
-        /// What both cover.
-        fragments: RoaringBitmap,
-    },
-}
-
-impl Rejection {
-    /// Whether a new plan can get past it; otherwise the statement fails.
-    pub fn can_replan(&self) -> bool {
-        match self {
-            Self::Dropped
-            | Self::NameTaken
-            | Self::Redefined
-            | Self::FieldChanged
-            | Self::BadOutcome { .. }
-            | Self::AllRetired => false,
-            Self::OtherFormat { .. }
-            | Self::Rewritten { .. }
-            | Self::Stale { .. }
-            | Self::Torn { .. }
-            | Self::Overlap { .. } => true,
-        }
-    }
-
-    /// The outcome or existing segment that it is about.
-    fn uuid(&self) -> Option<Uuid> {
-        match self {
-            Self::OtherFormat { uuid }
-            | Self::Rewritten { uuid, .. }
-            | Self::Stale { uuid, .. }
-            | Self::Overlap { uuid, .. } => Some(*uuid),
-            _ => None,
-        }
-    }
-}
-
-/// What happened, to be put after the index's name: `index i ...`.
-impl fmt::Display for Rejection {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ranges = format_ranges;
-        match self {
-            Self::Dropped => write!(f, "was dropped while the statement ran"),
-            Self::NameTaken => write!(f, "was created by another client while the statement ran"),
-            Self::Redefined => {
-                write!(f, "was replaced by one of another type or column while the statement ran")
-            }
-            Self::FieldChanged => {
-                write!(f, "lost its column, or the column's type changed, while the statement ran")
-            }
-            Self::BadOutcome { work_id } => {
-                write!(f, "got no single, complete segment from unit {work_id}")
-            }
-            Self::AllRetired => {
-                write!(f, "got segments only for fragments that others have since replaced")
-            }
-            Self::OtherFormat { uuid } => {
-                write!(f, "has segments beside which the new segment {uuid} can't stand")
-            }
-            Self::Rewritten { uuid, fragments } => write!(
-                f,
-                "got segment {uuid}, but its column was rewritten in fragments [{}]",
-                ranges(fragments)
-            ),
-            Self::Stale { uuid, fragments } => write!(
-                f,
-                "has segment {uuid}, which may hold earlier values of rows in fragments [{}]",
-                ranges(fragments)
-            ),
-            Self::Torn { uuid, fragments } => write!(
-                f,
-                "has segment {uuid}, which has come to cover fragments [{}] as well",
-                ranges(fragments)
-            ),
-            Self::Overlap { uuid, fragments } => write!(
-                f,
-                "got segment {uuid}, but fragments [{}] are covered by another one",
-                ranges(fragments)
-            ),
-        }
-    }
-}
-
-/// What the checks look at.
-struct Case<'a> {
-    plan: &'a MaintenancePlan,
-    outcomes: &'a [SegmentOutcome],
-    now: &'a IndexSnapshot,
-    events: Option<&'a [IndexEvent]>,
-    live: RoaringBitmap,
-    /// The live fragments that the outcomes declare.
-    declared: RoaringBitmap,
-}
-
 /// Checks the outcomes of a plan against the table as it is now.
 ///
 /// `outcomes` holds the one outcome of each unit of the plan, and any that were kept from an
@@ -210,20 +76,9 @@ pub fn accept(
     let declared = outcomes
         .iter()
         .fold(RoaringBitmap::new(), |all, outcome| all | declared_by(outcome) & &live);
-    let case = Case { plan, outcomes, now, events, live, declared };
-    let checks: [fn(&Case<'_>) -> Vec<Rejection>; 10] = [
-        check_index,
-        check_field,
-        check_units,
-        check_retired,
-        check_formats,
-        check_rewritten,
-        check_stale_segments,
-        check_stale_outcomes,
-        check_torn,
-        check_overlap,
-    ];
-    let rejections: Vec<Rejection> = checks.iter().flat_map(|check| check(&case)).collect();
+    let superseded = plan.superseded.iter().map(|segment| segment.uuid).collect();
+    let case = Case { plan, outcomes, now, events, live, declared, superseded };
+    let rejections: Vec<Rejection> = CHECKS.iter().flat_map(|check| check(&case)).collect();
     if rejections.is_empty() {
         return Ok(acceptance(&case));
     }
@@ -250,7 +105,7 @@ fn acceptance(case: &Case<'_>) -> Acceptance {
     }
     let removed = case.now.segments().iter().filter(|segment| match case.plan.action {
         Action::Create | Action::Replace => true,
-        Action::Refresh => matches!(
+        Action::Refresh | Action::Optimize => matches!(
             dispose(segment, &case.declared, &case.live),
             Disposition::Superseded | Disposition::Retired
         ),
@@ -259,148 +114,14 @@ fn acceptance(case: &Case<'_>) -> Acceptance {
     accepted
 }
 
-/// The existing segments that stay beside the outcomes.
-fn kept<'a>(case: &Case<'a>) -> impl Iterator<Item = &'a SegmentSnapshot> + use<'a> {
-    let (plan, live) = (case.plan, case.live.clone());
-    case.now.segments().iter().filter(move |segment| {
-        plan.action == Action::Refresh
-            && !plan.supersedes(segment.uuid)
-            && !segment.is_retired(&live)
-    })
-}
-
-fn check_index(case: &Case<'_>) -> Vec<Rejection> {
-    let planned = &case.plan.definition;
-    match (case.plan.action, &case.now.index) {
-        (Action::Create, Some(_)) => vec![Rejection::NameTaken],
-        (Action::Create | Action::Replace, _) => vec![],
-        (Action::Refresh, None) => vec![Rejection::Dropped],
-        (Action::Refresh, Some(index)) => {
-            let now = &index.definition;
-            let segments: Vec<Uuid> = index.segments.iter().map(|segment| segment.uuid).collect();
-            if !is_same_index(&case.plan.segments, case.events, &segments) {
-                vec![Rejection::Dropped]
-            } else if now.field.id != planned.field.id || now.index_type != planned.index_type {
-                vec![Rejection::Redefined]
-            } else {
-                vec![]
-            }
-        }
-    }
-}
-
-fn check_field(case: &Case<'_>) -> Vec<Rejection> {
-    let planned = &case.plan.definition.field;
-    let unchanged = case.now.field.as_ref().is_some_and(|now| now.is_same(planned));
-    let meant = case.outcomes.iter().all(|outcome| outcome.field_id == planned.id);
-    if unchanged && meant { vec![] } else { vec![Rejection::FieldChanged] }
-}
-
-fn check_units(case: &Case<'_>) -> Vec<Rejection> {
-    let complete = |work_id, fragments: &RoaringBitmap| {
-        let mut its = case.outcomes.iter().filter(|outcome| outcome.work_id == work_id);
-        its.next().is_some_and(|outcome| outcome.segment.declared.as_ref() == Some(fragments))
-            && its.next().is_none()
-    };
-    let units = case.plan.units.iter();
-    units
-        .filter(|unit| !complete(unit.work_id, &unit.fragments))
-        .map(|unit| Rejection::BadOutcome { work_id: unit.work_id })
-        .collect()
-}
-
-fn check_retired(case: &Case<'_>) -> Vec<Rejection> {
-    let asked = case.outcomes.iter().any(|outcome| !declared_by(outcome).is_empty());
-    if asked && case.declared.is_empty() { vec![Rejection::AllRetired] } else { vec![] }
-}
-
-fn check_formats(case: &Case<'_>) -> Vec<Rejection> {
-    let formats: Vec<&str> = kept(case).map(|segment| segment.format.as_str()).collect();
-    let differs = |outcome: &&SegmentOutcome| {
-        let format = &outcome.segment.format;
-        *format != case.plan.definition.format || formats.iter().any(|other| other != format)
-    };
-    let outcomes = case.outcomes.iter().filter(differs);
-    outcomes.map(|outcome| Rejection::OtherFormat { uuid: outcome.segment.uuid }).collect()
-}
-
-fn check_rewritten(case: &Case<'_>) -> Vec<Rejection> {
-    let rewritten = |outcome: &SegmentOutcome| -> RoaringBitmap {
-        let fragments = declared_by(outcome) & &case.live;
-        let differs = |id: &u32| {
-            case.now.fragment(*id).map(|now| &now.field_files) != outcome.field_files.get(id)
-        };
-        fragments.iter().filter(differs).collect()
-    };
-    let outcomes = case.outcomes.iter().map(|outcome| (outcome, rewritten(outcome)));
-    outcomes
-        .filter(|(_, fragments)| !fragments.is_empty())
-        .map(|(outcome, fragments)| Rejection::Rewritten { uuid: outcome.segment.uuid, fragments })
-        .collect()
-}
-
-fn check_stale_segments(case: &Case<'_>) -> Vec<Rejection> {
-    let added = &case.declared & unindexed(case.now);
-    let stale = kept(case).map(|segment| (segment.uuid, stale_for(segment, &added, case.now)));
-    stale
-        .filter(|(_, fragments)| !fragments.is_empty())
-        .map(|(uuid, fragments)| Rejection::Stale { uuid, fragments })
-        .collect()
-}
-
-fn check_stale_outcomes(case: &Case<'_>) -> Vec<Rejection> {
-    let beside = kept(case)
-        .fold(case.declared.clone(), |all, segment| all | covered_by(segment, &case.live));
-    let stale = case
-        .outcomes
-        .iter()
-        .map(|outcome| (outcome.segment.uuid, stale_for(&outcome.segment, &beside, case.now)));
-    stale
-        .filter(|(_, fragments)| !fragments.is_empty())
-        .map(|(uuid, fragments)| Rejection::Stale { uuid, fragments })
-        .collect()
-}
-
-fn check_torn(case: &Case<'_>) -> Vec<Rejection> {
-    if case.plan.action != Action::Refresh {
-        return vec![];
-    }
-    let named = case.now.segments().iter().filter(|s| case.plan.supersedes(s.uuid));
-    let torn = named.filter(|segment| {
-        let fate = dispose(segment, &case.declared, &case.live);
-        matches!(fate, Disposition::Torn | Disposition::Kept)
-    });
-    torn.map(|segment| Rejection::Torn {
-        uuid: segment.uuid,
-        fragments: covered_by(segment, &case.live) - &case.declared,
-    })
-    .collect()
-}
-
-/// Live segments may not overlap, dead fragments of their bitmaps included: Lance computes with
-/// the raw bitmaps.
-fn check_overlap(case: &Case<'_>) -> Vec<Rejection> {
-    let mut taken = kept(case)
-        .filter_map(|segment| segment.declared.as_ref())
-        .fold(RoaringBitmap::new(), |all, declared| all | declared);
-    let mut rejections = Vec::new();
-    for outcome in case.outcomes {
-        let declared = declared_by(outcome) & &case.live;
-        let fragments = &declared & &taken;
-        if !fragments.is_empty() {
-            rejections.push(Rejection::Overlap { uuid: outcome.segment.uuid, fragments });
-        }
-        taken |= declared;
-    }
-    rejections
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::{
-        plan::{Parallelism, plan_create, plan_refresh},
+        history::IndexEvent,
+        plan::{Parallelism, plan_create, plan_optimize, plan_refresh},
         snapshot::testing::{changed, definition, field, fragment, segment, snapshot},
+        tiers::MergePolicy,
     };
     use proptest::prelude::*;
 
@@ -416,6 +137,7 @@ mod tests {
         SegmentOutcome {
             work_id,
             segment: SegmentSnapshot { built_at: 10, ..segment(uuid, fragments) },
+            inputs: Vec::new(),
             field_id: 0,
             field_files: fragments
                 .iter()
@@ -627,6 +349,58 @@ mod tests {
         before.index.as_mut().unwrap().segments[0].declared = Some(set(&[0, 1, 5]));
         let expected = Rejection::Torn { uuid: uuid(1), fragments: set(&[5]) };
         assert_eq!(only(accept(&plan, &outcomes, &before, Some(&[]))), expected);
+    }
+
+    /// Segments 1, 2 and 3 over fragments 0, 1 and 2, of which 1 and 2 are merged into 20.
+    fn merge() -> (IndexSnapshot, MaintenancePlan, Vec<SegmentOutcome>) {
+        let mut before = table();
+        before.fragments.truncate(3);
+        before.index.as_mut().unwrap().segments =
+            (0..3).map(|id| segment(u128::from(id) + 1, &[id])).collect();
+        let policy = MergePolicy::new(Some(1_000_000), None, 2).unwrap();
+        let plan = plan_optimize(&before, "i", &policy).unwrap();
+        let inputs = plan.units[0].inputs().to_vec();
+        let merged = SegmentOutcome { inputs, ..outcome(0, 20, &[0, 1]) };
+        (before, plan, vec![merged])
+    }
+
+    #[test]
+    fn a_merge_replaces_its_inputs_and_nothing_else() {
+        let (now, plan, outcomes) = merge();
+        let accepted = accept(&plan, &outcomes, &now, Some(&[])).unwrap();
+        assert_eq!(accepted.added, [(uuid(20), set(&[0, 1]))]);
+        assert_eq!(accepted.removed, [uuid(1), uuid(2)]);
+    }
+
+    #[test]
+    fn a_merge_whose_inputs_have_changed() {
+        let changed = Rejection::InputsChanged { uuid: uuid(20) };
+        let (mut now, plan, outcomes) = merge();
+        // Another client merged one of them.
+        now.index.as_mut().unwrap().segments[1].uuid = uuid(9);
+        let rejected = accept(&plan, &outcomes, &now, Some(&[])).unwrap_err();
+        assert!(rejected.rejections.contains(&changed));
+        assert!(rejected.holds.is_empty());
+        // An update of another column moved rows to a new fragment.
+        let (mut now, plan, outcomes) = merge();
+        now.fragments.push(fragment(5, 1));
+        now.index.as_mut().unwrap().segments[1].declared = Some(set(&[1, 5]));
+        let rejected = accept(&plan, &outcomes, &now, Some(&[])).unwrap_err();
+        assert!(rejected.rejections.contains(&changed));
+        // A rewrite of the column has taken a fragment from it.
+        let (mut now, plan, outcomes) = merge();
+        now.index.as_mut().unwrap().segments[1].declared = Some(set(&[]));
+        let rejected = accept(&plan, &outcomes, &now, Some(&[])).unwrap_err();
+        assert!(rejected.rejections.contains(&changed));
+    }
+
+    #[test]
+    fn fragments_that_a_merge_covered_and_others_retired() {
+        let (mut now, plan, outcomes) = merge();
+        now.fragments.remove(0);
+        let accepted = accept(&plan, &outcomes, &now, Some(&[])).unwrap();
+        assert_eq!(accepted.added, [(uuid(20), set(&[1]))]);
+        assert_eq!(accepted.removed, [uuid(1), uuid(2)]);
     }
 
     proptest! {

@@ -1,0 +1,57 @@
+//! `OPTIMIZE INDEX` and `OPTIMIZE INDEXES`.
+
+use std::sync::Arc;
+
+use lance_index_plan::plan::{Action, Sizing};
+use lance_index_sql::OptimizeIndex;
+
+use super::Chosen;
+use crate::{
+    error::Result,
+    logical::{IndexJob, Maintain},
+    options::{How, OptimizeIndexOptions},
+    physical::delegate::Delegate,
+    planning,
+    store::{definition, describe, indexes::Indexes, version::TableVersion},
+    table::Target,
+};
+
+pub(super) async fn lower_optimize(
+    target: Arc<Target>,
+    optimize: &OptimizeIndex,
+) -> Result<Maintain> {
+    let options = OptimizeIndexOptions::try_new(&optimize.options)?;
+    let indexes = Indexes::read(target.table()).await?;
+    let chosen = Chosen::new(&indexes, &target, &optimize.target)?;
+    let mut jobs = Vec::new();
+    for index in &chosen.names {
+        let newest = indexes.segments(index).last();
+        let how = match newest.and_then(definition::type_of) {
+            Some(index_type) => options.for_index(index, index_type.name),
+            None => {
+                let index_type = newest.map(describe::type_name).unwrap_or_default();
+                options.for_foreign_index(index, &index_type).map(How::Core)
+            }
+        };
+        jobs.push(match how {
+            Ok(how) => chosen.job(index, plan(target.table(), index, how).await)?,
+            Err(error) if chosen.by_name => return Err(error),
+            // What one index has no use for may be meant for another.
+            Err(error) => IndexJob::Skipped { index: index.clone(), reason: error.to_string() },
+        });
+    }
+    Ok(Maintain { target, action: Action::Optimize, if_not_exists: false, jobs })
+}
+
+async fn plan(table: &TableVersion, index: &str, how: How) -> Result<IndexJob> {
+    match how {
+        How::Tiered(policy) => {
+            let (plan, _) = planning::optimize(table, index, None, &policy).await?;
+            Ok(IndexJob::Run { plan: Arc::new(plan), sizing: Sizing::Tiered(policy) })
+        }
+        How::Core(core) => {
+            let plan = planning::delegate(table, index, core.retrain).await?;
+            Ok(IndexJob::Delegate(Delegate { plan: Arc::new(plan), core }))
+        }
+    }
+}
