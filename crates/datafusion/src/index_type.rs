@@ -15,8 +15,8 @@ pub struct IndexType {
     pub type_url: &'static str,
     /// What its postings are.
     pub postings: Postings,
-    /// Whether Lance merges its segments also if they cover fragments that are gone.
-    pub merges_retired: bool,
+    /// What Lance's merge makes of rows that were deleted after they had been indexed.
+    pub deleted_rows: DeletedRows,
     /// Its build parameters, by the names that Lance reads.
     pub parameters: &'static [Parameter],
 }
@@ -33,6 +33,17 @@ pub enum Postings {
     RowIds,
     /// Candidates: the scan looks at each row again. Never wrong.
     Candidates,
+}
+
+/// What Lance's merge of segments makes of rows that were deleted after they had been indexed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DeletedRows {
+    /// It leaves them out, or queries do, and they change no answer.
+    Ignored,
+    /// It refuses segments that cover a fragment which is gone.
+    Refused,
+    /// It keeps them, and queries count them in the scores of others.
+    Counted,
 }
 
 /// A build parameter.
@@ -116,7 +127,7 @@ pub static INDEX_TYPES: [IndexType; 8] = [
         lance_name: "BTREE",
         type_url: "/lance.table.BTreeIndexDetails",
         postings: Postings::Addresses,
-        merges_retired: true,
+        deleted_rows: DeletedRows::Ignored,
         parameters: &[parameter("zone_size", ROWS)],
     },
     IndexType {
@@ -125,7 +136,7 @@ pub static INDEX_TYPES: [IndexType; 8] = [
         lance_name: "BITMAP",
         type_url: "/lance.table.BitmapIndexDetails",
         postings: Postings::RowIds,
-        merges_retired: true,
+        deleted_rows: DeletedRows::Ignored,
         parameters: &[],
     },
     IndexType {
@@ -134,7 +145,7 @@ pub static INDEX_TYPES: [IndexType; 8] = [
         lance_name: "LABELLIST",
         type_url: "/lance.table.LabelListIndexDetails",
         postings: Postings::RowIds,
-        merges_retired: true,
+        deleted_rows: DeletedRows::Ignored,
         parameters: &[],
     },
     IndexType {
@@ -143,7 +154,7 @@ pub static INDEX_TYPES: [IndexType; 8] = [
         lance_name: "NGRAM",
         type_url: "/lance.table.NGramIndexDetails",
         postings: Postings::Candidates,
-        merges_retired: false,
+        deleted_rows: DeletedRows::Refused,
         parameters: &[],
     },
     IndexType {
@@ -152,7 +163,7 @@ pub static INDEX_TYPES: [IndexType; 8] = [
         lance_name: "ZONEMAP",
         type_url: "/lance.table.ZoneMapIndexDetails",
         postings: Postings::Addresses,
-        merges_retired: true,
+        deleted_rows: DeletedRows::Ignored,
         parameters: &[parameter("rows_per_zone", ROWS)],
     },
     IndexType {
@@ -161,7 +172,7 @@ pub static INDEX_TYPES: [IndexType; 8] = [
         lance_name: "BLOOMFILTER",
         type_url: "/lance.index.pb.BloomFilterIndexDetails",
         postings: Postings::Addresses,
-        merges_retired: true,
+        deleted_rows: DeletedRows::Ignored,
         parameters: &[
             parameter("number_of_items", ROWS),
             parameter("probability", Values::Between { above: 0.0, below: 1.0 }),
@@ -173,7 +184,7 @@ pub static INDEX_TYPES: [IndexType; 8] = [
         lance_name: "INVERTED",
         type_url: "/lance.table.InvertedIndexDetails",
         postings: Postings::RowIds,
-        merges_retired: true,
+        deleted_rows: DeletedRows::Counted,
         parameters: &[
             parameter("lance_tokenizer", Values::Text),
             parameter("base_tokenizer", Values::Text),
@@ -200,7 +211,7 @@ pub static INDEX_TYPES: [IndexType; 8] = [
         lance_name: "FM",
         type_url: "/lance.index.pb.FMIndexDetails",
         postings: Postings::Addresses,
-        merges_retired: true,
+        deleted_rows: DeletedRows::Ignored,
         parameters: &[],
     },
 ];

@@ -1,21 +1,31 @@
 //! Which segments of an index Lance merges with which.
 
+use std::collections::BTreeMap;
+
 use lance::index::DatasetIndexExt;
 use lance_index_plan::{
     snapshot::{IndexDefinition, IndexSnapshot, Merging, SegmentSnapshot},
     tiers::Ineligible,
 };
-use lance_table::{format::IndexMetadata, system_index::frag_reuse::FRAG_REUSE_INDEX_NAME};
+use lance_table::{
+    format::{Fragment, IndexMetadata},
+    system_index::frag_reuse::FRAG_REUSE_INDEX_NAME,
+};
 use roaring::RoaringBitmap;
 use serde_json::Value;
 
 use super::{definition, indexes::Indexes, version::TableVersion};
-use crate::error::{Error, Result};
+use crate::{
+    error::{Error, Result},
+    index_type::DeletedRows,
+};
 
 /// What of a table decides whether segments can be merged.
 #[derive(Debug)]
 pub(super) struct Mergeable {
     live: RoaringBitmap,
+    /// The version at which rows of a fragment were last deleted.
+    deleted_at: BTreeMap<u32, u64>,
     /// Live fragments with data overlays. Lance tells by the version of a segment whether it knows
     /// an overlay, and a merged segment has but one.
     overlaid: RoaringBitmap,
@@ -28,9 +38,13 @@ impl Mergeable {
         let failed = |error| Error::failed("reading the table's list of indexes", error);
         let indexes = table.dataset.load_indices().await.map_err(failed)?;
         let fragments = table.dataset.fragments().iter();
-        let overlaid = fragments.filter(|fragment| !fragment.overlays.is_empty());
+        let overlaid = fragments.clone().filter(|fragment| !fragment.overlays.is_empty());
+        let deleted = |fragment: &Fragment| {
+            Some((fragment.id as u32, fragment.deletion_file.as_ref()?.read_version))
+        };
         Ok(Self {
             live: table.fragments(),
+            deleted_at: fragments.filter_map(deleted).collect(),
             overlaid: overlaid.map(|fragment| fragment.id as u32).collect(),
             deferred_compaction: indexes.iter().any(|it| it.name == FRAG_REUSE_INDEX_NAME),
         })
@@ -52,12 +66,18 @@ impl Mergeable {
         if !overlaid.is_empty() {
             return Merging::Never(Ineligible::Overlaid { fragments: overlaid });
         }
-        match definition::type_of(segment) {
-            Some(index_type) if !index_type.merges_retired && !declared.is_subset(&self.live) => {
-                Merging::FromRows { why: "it covers fragments that are gone".to_string() }
+        let gone = || !declared.is_subset(&self.live);
+        let deleted_since = |id| self.deleted_at.get(&id) >= Some(&segment.dataset_version);
+        let why = match definition::type_of(segment).map(|index_type| index_type.deleted_rows) {
+            Some(DeletedRows::Refused | DeletedRows::Counted) if gone() => {
+                "it covers fragments that are gone"
             }
-            _ => Merging::Exact,
-        }
+            Some(DeletedRows::Counted) if declared.iter().any(deleted_since) => {
+                "it counts deleted rows in its scores"
+            }
+            _ => return Merging::Exact,
+        };
+        Merging::FromRows { why: why.to_string() }
     }
 
     /// Why the segment is merged with no other, as far as the manifest tells.
