@@ -12,7 +12,7 @@ ALTER TABLE t OPTIMIZE INDEX f WITH (target_rows_per_segment = 1000, merge_facto
 ALTER TABLE t OPTIMIZE INDEX f WITH (target_rows_per_segment = 1000, merge_factor = 2);
 SHOW INDEXES IN t;
 SELECT id, s, round(_score, 5) AS score FROM lance_fts('t', 's', 'quick') ORDER BY score DESC, id;
-SELECT id FROM lance_fts('t', 's', 'quick fox', 'phrase=true') ORDER BY id;
+SELECT id FROM lance_fts('t', '{"phrase": {"column": "s", "terms": "quick fox"}}') ORDER BY id;
 CREATE OR REPLACE INDEX f ON t USING fts (s) WITH (with_position = true, stem = false, remove_stop_words = false);
 SELECT id, s, round(_score, 5) AS score FROM lance_fts('t', 's', 'quick') ORDER BY score DESC, id;
-SELECT id FROM lance_fts('t', 's', 'quick fox', 'phrase=true') ORDER BY id;
+SELECT id FROM lance_fts('t', '{"phrase": {"column": "s", "terms": "quick fox"}}') ORDER BY id;

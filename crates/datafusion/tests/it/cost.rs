@@ -173,6 +173,56 @@ async fn refresh_with_nothing_to_do_reads_manifests_and_writes_nothing() {
     assert_eq!(table.version().await, version);
 }
 
+/// Two segments of two are too few for a merge of three, and the third is finished.
+#[tokio::test]
+async fn optimize_with_nothing_to_do_reads_manifests_and_writes_nothing() {
+    for (method, column) in [("btree", "id"), ("bitmap", "cat"), ("fts", "txt"), ("zonemap", "id")]
+    {
+        for stable_row_ids in [true, false] {
+            let table = Table::new(&[letters(0..500, |_| "A")], stable_row_ids).await;
+            table.sql(&format!("CREATE INDEX i ON t USING {method} ({column})")).await;
+            for at in 0..2 {
+                table.append(letters(500 + at..501 + at, |_| "B")).await;
+                table.sql("ALTER TABLE t REFRESH INDEX i").await;
+            }
+            let version = table.version().await;
+            let directories = crate::commits::index_directories(&table);
+            let (session, reads) = noting(&table).await;
+            let options = "(target_rows_per_segment = 500, merge_factor = 3)";
+            run(&session, &format!("EXPLAIN ALTER TABLE t OPTIMIZE INDEX i WITH {options}")).await;
+            run(&session, &format!("ALTER TABLE t OPTIMIZE INDEX i WITH {options}")).await;
+            run(&session, "ALTER TABLE t OPTIMIZE INDEXES").await;
+            for path in reads.take() {
+                let manifest = path.contains("_versions") || path.contains("_transactions");
+                assert!(manifest, "{method}: {path}");
+            }
+            assert_eq!(table.version().await, version);
+            assert_eq!(crate::commits::index_directories(&table), directories);
+        }
+    }
+}
+
+/// A merge reads the segments that it merges, and no row of the table.
+#[tokio::test]
+async fn a_merge_reads_no_rows_and_no_other_segment() {
+    for (method, column) in [("btree", "id"), ("bitmap", "cat"), ("ngram", "txt"), ("fts", "txt")] {
+        let table = Table::new(&[letters(0..500, |_| "A")], false).await;
+        table.sql(&format!("CREATE INDEX i ON t USING {method} ({column})")).await;
+        let large = table.uuids("i").await;
+        for at in 0..2 {
+            table.append(letters(500 + at..501 + at, |_| "B")).await;
+            table.sql("ALTER TABLE t REFRESH INDEX i").await;
+        }
+        let (session, reads) = noting(&table).await;
+        let options = "(target_rows_per_segment = 500, merge_factor = 2)";
+        run(&session, &format!("ALTER TABLE t OPTIMIZE INDEX i WITH {options}")).await;
+        let paths = reads.take();
+        assert!(paths.iter().all(|path| !path.contains("/data/")), "{method}: {paths:?}");
+        assert!(paths.iter().all(|path| !path.contains(&large[0])), "{method}: {paths:?}");
+        assert_eq!(table.segments("i").await, [vec![0], vec![1, 2]], "{method}");
+    }
+}
+
 #[tokio::test]
 async fn show_reads_manifests_only() {
     let table = Table::new(&[letters(0..2, |_| "A")], false).await;

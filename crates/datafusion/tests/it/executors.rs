@@ -107,6 +107,31 @@ async fn lost_attempts_run_again() {
     }
 }
 
+const OPTIMIZE: &str =
+    "ALTER TABLE t OPTIMIZE INDEX i WITH (target_rows_per_segment = 100000, merge_factor = 2)";
+
+#[tokio::test]
+async fn merges_are_tried_again_or_fail_the_statement() {
+    for script in [
+        (|n| if (2..4).contains(&n) { Does::Lose } else { Does::Work }) as fn(usize) -> Does,
+        |n| if (2..4).contains(&n) { Does::Panic } else { Does::Work },
+        |n| if (2..4).contains(&n) { Does::AnswerForAnother } else { Does::Work },
+    ] {
+        let table = table_with(script).await;
+        table.sql(CREATE).await;
+        table.append(letters(200..210, |_| "D")).await;
+        table.sql(OPTIMIZE).await;
+        assert_eq!(table.segments("i").await, [vec![0, 1], vec![2]]);
+        assert_eq!(table.oracle("i", "id = 150").await, 1);
+    }
+    let table = table_with(|n| if n < 2 { Does::Work } else { Does::FailForGood }).await;
+    table.sql(CREATE).await;
+    let version = table.version().await;
+    let error = table.error(OPTIMIZE).await;
+    assert!(error.contains("the disk is full; nothing was committed"), "{error}");
+    assert_eq!(table.version().await, version);
+}
+
 #[tokio::test]
 async fn a_unit_that_fails_for_good_fails_the_statement() {
     let table = table_with(|_| Does::FailForGood).await;

@@ -80,6 +80,42 @@ async fn indexes_of_every_client_are_refreshed_with_their_own_parameters() {
 }
 
 #[tokio::test]
+async fn segments_of_every_client_are_merged() {
+    for version in
+        ["0.20.0", "0.26.1", "0.30.0", "0.36.0", "0.39.0", "1.0.4", "4.0.2", "9.0.1", "14.0.2"]
+    {
+        let table = Table::fixture(&format!("pylance-{version}")).await;
+        let optimize = "ALTER TABLE t OPTIMIZE INDEXES WITH (target_rows_per_segment = 10000, merge_factor = 2)";
+        // The first may have to build an old index anew.
+        for _ in 0..4 {
+            table.sql(optimize).await;
+            let listed = table.print("SHOW INDEXES FROM t").await;
+            assert!(!listed.contains("due"), "{version}\n{listed}");
+            for (index, predicate) in [
+                ("id_btree", "id >= 50 AND id < 130"),
+                ("cat_bitmap", "cat IN ('beta', 'delta')"),
+                ("tags_labels", "array_has(tags, 't2')"),
+                ("tags_labels", "NOT array_has(tags, 't2')"),
+                ("name_ngram", "contains(name, 'amber')"),
+                ("ts_zonemap", "ts > '2020-09-16T00:00:00'"),
+                ("x_bloom", "x = 9.25"),
+            ] {
+                if listed.contains(index) {
+                    let rows = table.oracle(index, predicate).await;
+                    assert!(rows > 0, "{version} {predicate}");
+                }
+            }
+            let truth: Vec<i64> =
+                (0..180).filter(|i| has_word(*i, "otter")).map(|i| i as i64).collect();
+            assert_eq!(full_text(&table, "txt", "otter").await, truth, "{version}");
+        }
+        let version_before = table.version().await;
+        table.sql(optimize).await;
+        assert_eq!(table.version().await, version_before, "{version}");
+    }
+}
+
+#[tokio::test]
 async fn a_segment_of_another_format_takes_the_whole_index_and_explain_says_why() {
     let table = Table::fixture("pylance-0.36.0").await;
     let plan = table.print("EXPLAIN ALTER TABLE t REFRESH INDEX id_btree").await;

@@ -41,7 +41,7 @@ async fn scores(table: &Table, sql: &str) -> Vec<(i64, f32)> {
 }
 
 /// All that a search finds, best first.
-async fn search(table: &Table, query: &str, filter: &str) -> Vec<(i64, f32)> {
+pub async fn search(table: &Table, query: &str, filter: &str) -> Vec<(i64, f32)> {
     let fts = format!("SELECT id, _score FROM lance_fts('t', 'txt', '{query}')");
     scores(table, &format!("{fts} {filter} ORDER BY _score DESC, id")).await
 }

@@ -10,6 +10,8 @@ mod executors;
 mod foreign;
 mod fts;
 mod functions;
+mod growth;
+mod optimize;
 mod pinned;
 mod races;
 mod scripted;

@@ -16,7 +16,7 @@ use lance_table::format::Fragment;
 use crate::support::{Table, half_and_half, letters, nullable};
 
 /// An index on `letters`, and a predicate that it answers for rows of letter A.
-const INDEXES: [(&str, &str, &str); 6] = [
+pub const INDEXES: [(&str, &str, &str); 6] = [
     ("btree", "cat", "cat = 'A'"),
     ("bitmap", "cat", "cat = 'A'"),
     ("zonemap", "cat", "cat = 'A'"),
@@ -34,7 +34,7 @@ async fn refresh(table: &Table) -> i64 {
 }
 
 /// Updates all three columns that carry the letter.
-async fn move_to_b(table: &Table, predicate: &str) {
+pub async fn move_to_b(table: &Table, predicate: &str) {
     lance::dataset::UpdateBuilder::new(Arc::new(table.open().await))
         .update_where(predicate)
         .unwrap()

@@ -200,6 +200,14 @@ impl Table {
         compact_files(&mut self.open().await, CompactionOptions::default(), None).await.unwrap();
     }
 
+    /// The segments of the index, in manifest order.
+    pub async fn uuids(&self, index: &str) -> Vec<String> {
+        let indexes =
+            lance::index::DatasetIndexExt::load_indices(&self.open().await).await.unwrap();
+        let segments = indexes.iter().filter(|segment| segment.name == index);
+        segments.map(|segment| segment.uuid.to_string()).collect()
+    }
+
     /// The fragments of each segment of the index, in order of the first.
     pub async fn segments(&self, index: &str) -> Vec<Vec<u32>> {
         let mut segments: Vec<Vec<u32>> =
