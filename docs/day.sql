@@ -59,6 +59,8 @@ EXPLAIN OPTIMIZE TABLE tickets;
 OPTIMIZE TABLE tickets;
 SHOW INDEXES FROM tickets;
 SELECT index_name, fragments_indexed, segments_rewritten FROM lance_refresh_indexes('tickets');
+EXPLAIN ALTER TABLE tickets OPTIMIZE INDEXES WITH (target_rows_per_segment = 100000, merge_factor = 2);
+ALTER TABLE tickets OPTIMIZE INDEXES WITH (target_rows_per_segment = 100000, merge_factor = 2);
 EXPLAIN VACUUM TABLE tickets WITH (older_than = '0 seconds');
 VACUUM TABLE tickets WITH (older_than = '0 seconds');
 SHOW INDEXES FROM tickets;

@@ -96,13 +96,24 @@ fn tables(directory: &Path) -> Vec<String> {
     tables
 }
 
+const UUID: &str = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx";
+
+/// The word with an `x` in place of every hexadecimal digit.
+fn shape(word: &str) -> String {
+    word.chars().map(|c| if c.is_ascii_hexdigit() { 'x' } else { c }).collect()
+}
+
 /// The words of each line, with a mark in place of what differs from run to run.
 fn comparable(text: &str) -> Vec<String> {
     let mark = |word: &str| {
-        let shape: String =
-            word.chars().map(|c| if c.is_ascii_hexdigit() { 'x' } else { c }).collect();
-        if shape.starts_with("xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx") {
-            word.replacen(&word[..36], "<uuid>", 1)
+        let shape = shape(word);
+        if shape.is_ascii() && shape.contains(UUID) {
+            let mut word = word.to_string();
+            // From the last one, so that the places of the others stay.
+            for (at, uuid) in shape.rmatch_indices(UUID) {
+                word.replace_range(at..at + uuid.len(), "<uuid>");
+            }
+            word
         } else if shape.starts_with("xxxx-xx-xxTxx:xx:xx") {
             "<time>".to_string()
         } else if word.starts_with("+-") {
