@@ -1,6 +1,7 @@
 //! From a typed statement to a logical plan: finds the table and the index, checks the options,
 //! takes a snapshot and has a plan made. Changes nothing.
 
+mod catalog;
 mod table;
 
 use std::sync::Arc;
@@ -16,12 +17,16 @@ use datafusion::{
         sqlparser::ast::{Ident, ObjectName},
     },
 };
-use lance_index_plan::plan::{Action, MaintenancePlan, Parallelism};
+use lance_index_plan::{
+    error::PlanError,
+    plan::{Action, MaintenancePlan, Parallelism},
+};
 use lance_index_sql::{
     CreateIndex, DropIndex, IndexStatement, IndexTarget, RefreshIndex, SyntaxError, suggest,
 };
 
 use crate::{
+    catalog::Catalog,
     error::{Error, ErrorKind, Result},
     index_type::{INDEX_TYPES, IndexType},
     logical::{IndexJob, Maintain, Statement, StatementNode},
@@ -31,12 +36,10 @@ use crate::{
         drop::DropIndex as DropIndexPlan,
         report,
         show::{self, Show},
+        show_create,
     },
     planning,
-    store::{
-        definition, fields,
-        indexes::{Indexes, is_system_name},
-    },
+    store::{definition, fields, indexes::is_system_name},
     table::{LanceTable, Target},
 };
 
@@ -60,6 +63,10 @@ pub(crate) fn answer_schema(statement: &IndexStatement) -> Result<SchemaRef> {
         IndexStatement::DropIndex(_) => Ok(report::drop_schema()),
         IndexStatement::ShowIndexes(_) => Ok(show::indexes_schema()),
         IndexStatement::ShowIndexSegments(_) => Ok(show::segments_schema()),
+        IndexStatement::ShowCreateIndex(_) => Ok(show_create::schema()),
+        IndexStatement::AlterIndexSet(_) | IndexStatement::AlterIndexReset(_) => {
+            Ok(report::alter_schema())
+        }
         IndexStatement::OptimizeTable(_) => Ok(report::compaction_schema()),
         IndexStatement::VacuumTable(_) => Ok(report::vacuum_schema()),
         other => Err(not_supported(other)),
@@ -90,11 +97,20 @@ pub(crate) async fn lower_statement(
         IndexStatement::ShowIndexSegments(show) => {
             let index = match &show.index {
                 Some(ident) => {
-                    Some(index_name(&Indexes::read(target.table()).await?, &target, ident)?)
+                    Some(index_name(&Catalog::read(target.table()).await?, &target, ident)?)
                 }
                 None => None,
             };
             Statement::Show(Show::Segments { target, index })
+        }
+        IndexStatement::ShowCreateIndex(show) => {
+            Statement::ShowCreate(catalog::lower_show_create(target, show).await?)
+        }
+        IndexStatement::AlterIndexSet(set) => {
+            Statement::Alter(catalog::lower_set(target, set).await?)
+        }
+        IndexStatement::AlterIndexReset(reset) => {
+            Statement::Alter(catalog::lower_reset(target, reset).await?)
         }
         IndexStatement::OptimizeTable(optimize) => {
             Statement::Compact(table::lower_optimize(target, optimize).await?)
@@ -115,14 +131,14 @@ fn not_supported(statement: &IndexStatement) -> Error {
 fn not_yet(statement: &IndexStatement) -> Option<&'static str> {
     match statement {
         IndexStatement::OptimizeIndex(_) => Some("OPTIMIZE INDEX"),
-        IndexStatement::ShowCreateIndex(_) => Some("SHOW CREATE INDEX"),
-        IndexStatement::AlterIndexSet(_) => Some("ALTER INDEX ... SET"),
-        IndexStatement::AlterIndexReset(_) => Some("ALTER INDEX ... RESET"),
         IndexStatement::CreateIndex(_)
         | IndexStatement::RefreshIndex(_)
         | IndexStatement::DropIndex(_)
         | IndexStatement::ShowIndexes(_)
         | IndexStatement::ShowIndexSegments(_)
+        | IndexStatement::ShowCreateIndex(_)
+        | IndexStatement::AlterIndexSet(_)
+        | IndexStatement::AlterIndexReset(_)
         | IndexStatement::OptimizeTable(_)
         | IndexStatement::VacuumTable(_) => None,
     }
@@ -176,9 +192,10 @@ async fn target(
 }
 
 /// The exact name of the index that a statement means.
-fn index_name(indexes: &Indexes, target: &Target, ident: &Ident) -> Result<String> {
+fn index_name(catalog: &Catalog, target: &Target, ident: &Ident) -> Result<String> {
     refuse_system_name(ident)?;
-    let names = indexes.names();
+    let names = catalog.names();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let place = format!(" on table {}", target.name());
     Ok(names[pick(ident, &names, "index", &place)?].to_string())
 }
@@ -220,12 +237,13 @@ async fn lower_create(
     let index_type = method(create)?;
     let options = CreateOptions::try_new(&create.options, index_type)?;
     let table = target.table();
-    let indexes = Indexes::read(table).await?;
-    let existing = find(&create.index, &indexes.names(), "index")?;
-    let name = match existing {
-        Some(at) => indexes.names()[at].to_string(),
-        None => folded(&create.index),
-    };
+    let names = Catalog::read(table).await?.names();
+    let existing =
+        find(&create.index, &names.iter().map(String::as_str).collect::<Vec<_>>(), "index")?;
+    let name = existing.map_or_else(|| folded(&create.index), |at| names[at].clone());
+    if existing.is_some() && !create.or_replace && !create.if_not_exists {
+        return Err(PlanError::AlreadyExists(name).into());
+    }
     let field = fields::resolve(table, &create.column)?;
     let definition = definition::requested(table, &name, field, index_type, &options.parameters)?;
     let parallelism = Parallelism { num_segments: options.num_segments, target_partitions };
@@ -282,17 +300,21 @@ async fn lower_refresh(
     refresh: &RefreshIndex,
     target_partitions: usize,
 ) -> Result<Maintain> {
-    let indexes = Indexes::read(target.table()).await?;
+    let catalog = Catalog::read(target.table()).await?;
     let (names, one) = match &refresh.target {
-        IndexTarget::One(ident) => (vec![index_name(&indexes, &target, ident)?], true),
-        IndexTarget::All => (indexes.names().into_iter().map(str::to_string).collect(), false),
+        IndexTarget::One(ident) => (vec![index_name(&catalog, &target, ident)?], true),
+        IndexTarget::All => (catalog.names(), false),
     };
     if names.is_empty() {
         RefreshOptions::check_names(&refresh.options)?;
     }
     let mut jobs = Vec::new();
     for index in names {
-        let planned = plan_refresh(&target, &indexes, refresh, &index, target_partitions).await;
+        if !one && let Some(reason) = catalog.left_out(&index).await {
+            jobs.push(IndexJob::Skipped { index, reason });
+            continue;
+        }
+        let planned = plan_refresh(&target, &catalog, refresh, &index, target_partitions).await;
         jobs.push(match planned {
             Ok(job) => job,
             Err(error) if one || error.is_about_the_statement() => return Err(error),
@@ -307,14 +329,13 @@ async fn lower_refresh(
 
 async fn plan_refresh(
     target: &Target,
-    indexes: &Indexes,
+    catalog: &Catalog,
     refresh: &RefreshIndex,
     index: &str,
     target_partitions: usize,
 ) -> Result<IndexJob> {
-    let newest = indexes.segments(index).last();
     // An index of an unknown type has no options to check; planning says what it is.
-    let options = match newest.and_then(definition::type_of) {
+    let options = match catalog.index_type(index).await {
         Some(index_type) => Some(RefreshOptions::try_new(&refresh.options, index_type)?),
         None => None,
     };
@@ -322,7 +343,7 @@ async fn plan_refresh(
     let parallelism = Parallelism { num_segments, target_partitions };
     let (plan, _) = planning::refresh(target.table(), index, None, parallelism).await?;
     if let Some(options) = options.filter(RefreshOptions::states_parameters) {
-        let parameters = definition::inherited_parameters(target.table(), &plan.definition).await?;
+        let parameters = planning::parameters(target.table(), &plan.definition).await?;
         options.check_stated(index, &parameters)?;
     }
     Ok(IndexJob::Run { plan: Arc::new(plan), parallelism })
@@ -330,10 +351,12 @@ async fn plan_refresh(
 
 async fn lower_drop(target: Arc<Target>, drop: &DropIndex) -> Result<DropIndexPlan> {
     refuse_system_name(&drop.index)?;
-    let indexes = Indexes::read(target.table()).await?;
-    if drop.if_exists && find(&drop.index, &indexes.names(), "index")?.is_none() {
+    let catalog = Catalog::read(target.table()).await?;
+    let names = catalog.names();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    if drop.if_exists && find(&drop.index, &names, "index")?.is_none() {
         return Ok(DropIndexPlan { target, index: folded(&drop.index), if_exists: true });
     }
-    let index = index_name(&indexes, &target, &drop.index)?;
+    let index = index_name(&catalog, &target, &drop.index)?;
     Ok(DropIndexPlan { target, index, if_exists: drop.if_exists })
 }

@@ -4,13 +4,14 @@ use lance_index_plan::{
     plan::{Action, MaintenancePlan, Parallelism, plan_create, plan_refresh},
     snapshot::{IndexDefinition, IndexSnapshot},
 };
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::{
-    error::{Error, Result},
+    catalog::{Catalog, Recorded},
+    error::{Error, ErrorKind, Result},
     index_type::IndexType,
     store::{
-        definition,
+        definition, parameters,
         snapshot::{self, Subject},
         version::TableVersion,
     },
@@ -24,7 +25,13 @@ pub(crate) async fn snapshot(
     let IndexDefinition { name, field, .. } = &plan.definition;
     match plan.action {
         Action::Refresh => {
-            snapshot::read(table, Subject { name, field_id: Some(field.id), format: None }).await
+            let recorded = match recorded(table, name).await {
+                // Its segments tell what has become of it.
+                Err(error) if error.kind() == ErrorKind::Invalid => None,
+                recorded => recorded?,
+            };
+            let (field_id, recorded) = (Some(field.id), recorded.as_ref());
+            snapshot::read(table, Subject { name, field_id, format: None, recorded }).await
         }
         Action::Create | Action::Replace => {
             snapshot::read_to_replace(table, name, Some(field.id)).await
@@ -42,9 +49,11 @@ pub(crate) async fn refresh(
     format: Option<&str>,
     parallelism: Parallelism,
 ) -> Result<(MaintenancePlan, IndexSnapshot)> {
-    let snapshot = snapshot::read(table, Subject { name, field_id: None, format }).await?;
+    let recorded = recorded(table, name).await?;
+    let subject = Subject { name, field_id: None, format, recorded: recorded.as_ref() };
+    let snapshot = snapshot::read(table, subject).await?;
     let mut plan = plan_refresh(&snapshot, name, parallelism)?;
-    if !plan.is_empty() {
+    if !plan.is_empty() && recorded.is_none() {
         let parameters = definition::inherited_parameters(table, &plan.definition).await?;
         if format.is_none() {
             let index_type = IndexType::by_name(&plan.definition.index_type).ok_or_else(|| {
@@ -56,6 +65,35 @@ pub(crate) async fn refresh(
         plan.definition.parameters = Value::Object(parameters).to_string();
     }
     Ok((plan, snapshot))
+}
+
+/// The index as its record defines it; `None` if it is known by its segments.
+pub(crate) async fn recorded(table: &TableVersion, name: &str) -> Result<Option<Recorded>> {
+    Catalog::read(table).await?.recorded(name).await
+}
+
+/// What the index is, complete: without a record, files of its newest segment are opened.
+///
+/// # Errors
+/// This version can't maintain it.
+pub(crate) async fn definition(table: &TableVersion, name: &str) -> Result<IndexDefinition> {
+    match recorded(table, name).await? {
+        Some(recorded) => Ok(recorded.definition),
+        None => parameters::inferred(table, name).await,
+    }
+}
+
+/// The build parameters of the index that a plan is for: those of its record, or else of the files
+/// of its newest segment.
+pub(crate) async fn parameters(
+    table: &TableVersion,
+    definition: &IndexDefinition,
+) -> Result<Map<String, Value>> {
+    if definition.record.is_none() {
+        return definition::inherited_parameters(table, definition).await;
+    }
+    serde_json::from_str(&definition.parameters)
+        .map_err(|error| Error::internal(format!("parameters that are no JSON: {error}")))
 }
 
 /// The plan of a `CREATE`, and the snapshot it was made from.

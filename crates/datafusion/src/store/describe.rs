@@ -21,8 +21,10 @@ pub(crate) struct IndexDescription {
     pub unindexed_rows: u64,
     pub segments: Vec<SegmentDescription>,
     pub state: State,
-    /// Build parameters as JSON, where the manifest has them.
+    /// Build parameters as JSON, where they are known.
     pub config: Option<String>,
+    /// Where this is known from.
+    pub source: String,
 }
 
 /// One segment of an index.
@@ -48,6 +50,12 @@ pub(crate) enum State {
     RefreshDue,
     /// Every row is indexed.
     Ready,
+    /// It is recorded, and another client has dropped it.
+    DroppedElsewhere,
+    /// It is recorded and has no segment, and no history tells why.
+    Gone,
+    /// It is recorded for a column that isn't there any more, or has become another one.
+    ColumnChanged,
     /// Its entries in the manifest don't fit together, or this version of Lance can't read it.
     Unreadable,
 }
@@ -58,24 +66,34 @@ impl State {
             Self::Unbuilt => "unbuilt",
             Self::RefreshDue => "refresh due",
             Self::Ready => "ready",
+            Self::DroppedElsewhere => "dropped elsewhere",
+            Self::Gone => "gone",
+            Self::ColumnChanged => "column changed",
             Self::Unreadable => "unreadable",
         }
     }
 }
 
-/// Every user index of the table, by name; opens no index file.
-pub(crate) async fn indexes(table: &TableVersion) -> Result<Vec<IndexDescription>> {
+/// Every user index of the table that has segments, and those of other `names`; by name. Opens no
+/// index file.
+pub(crate) async fn indexes(
+    table: &TableVersion,
+    indexes: &Indexes,
+    names: &[String],
+) -> Result<Vec<IndexDescription>> {
     let mut rows = BTreeMap::new();
     for fragment in table.dataset.fragments().iter() {
         rows.insert(fragment.id as u32, live_rows(table, fragment).await?);
     }
-    let indexes = Indexes::read(table).await?;
     let readable = indexes.readable.iter().map(|(name, segments)| (name, segments, true));
     let hidden = indexes.hidden.iter().map(|(name, segments)| (name, segments, false));
     let mut described: Vec<_> = readable
         .chain(hidden)
         .map(|(name, segments, readable)| describe(table, name, segments, readable, &rows))
         .collect();
+    let known = |name: &String| described.iter().any(|index| index.name == *name);
+    let other: Vec<_> = names.iter().filter(|name| !known(name)).collect();
+    described.extend(other.iter().map(|name| describe(table, name, &[], false, &rows)));
     described.sort_by(|a, b| a.name.cmp(&b.name));
     Ok(described)
 }
@@ -127,6 +145,7 @@ fn describe(
         config: newest.and_then(definition::parameters_in_manifest),
         segments,
         state,
+        source: "inferred".to_string(),
     }
 }
 

@@ -1,5 +1,6 @@
 //! The adapter to Lance: calls it and converts what it says. Decides nothing.
 
+pub(crate) mod absence;
 pub(crate) mod build;
 pub(crate) mod change;
 pub(crate) mod commit;
@@ -12,6 +13,8 @@ mod files;
 pub(crate) mod history;
 pub(crate) mod indexes;
 pub(crate) mod lineage;
+pub(crate) mod metadata;
+pub(crate) mod parameters;
 pub(crate) mod publish;
 mod rows;
 pub(crate) mod snapshot;

@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use super::{definition, fields, indexes::Indexes, lineage, version::TableVersion};
 use crate::{
+    catalog::Recorded,
     error::{Error, Result},
     index_type::{IndexType, Postings, name_of_unknown},
 };
@@ -24,6 +25,8 @@ pub(crate) struct Subject<'a> {
     pub field_id: Option<i32>,
     /// The format that new segments have turned out to get; derived if not given.
     pub format: Option<&'a str>,
+    /// What the index is, where that is recorded; told from its segments if not given.
+    pub recorded: Option<&'a Recorded>,
 }
 
 /// The snapshot of one index in that version of the table.
@@ -44,9 +47,10 @@ pub(crate) async fn read(table: &TableVersion, subject: Subject<'_>) -> Result<I
         )));
     }
     let metadata = indexes.segments(subject.name);
-    let index_definition = match metadata.last() {
-        Some(newest) => Some(define(table, metadata, newest, subject.format)?),
-        None => None,
+    let index_definition = match (subject.recorded, metadata.last()) {
+        (Some(recorded), _) => Some(recorded.definition_with(subject.format)),
+        (None, Some(newest)) => Some(define(table, metadata, newest, subject.format)?),
+        (None, None) => None,
     };
     let by_index = index_definition.as_ref().map(|index| index.field.id);
     let field_id = subject.field_id.or(by_index);
@@ -55,7 +59,8 @@ pub(crate) async fn read(table: &TableVersion, subject: Subject<'_>) -> Result<I
 
     let index = match index_definition {
         Some(definition) => {
-            let segments = segments(table, &definition, metadata, &uncovered).await?;
+            let mut segments = segments(table, &definition, metadata, &uncovered).await?;
+            subject.recorded.iter().for_each(|recorded| recorded.tell_apart(&mut segments));
             Some(Index { definition, segments })
         }
         None => None,
@@ -89,6 +94,7 @@ pub(crate) async fn read_to_replace(
                 index_type: String::new(),
                 parameters: String::new(),
                 format: String::new(),
+                record: None,
             },
             segments: metadata
                 .iter()
@@ -105,7 +111,7 @@ pub(crate) async fn read_to_replace(
     })
 }
 
-fn define(
+pub(super) fn define(
     table: &TableVersion,
     metadata: &[IndexMetadata],
     newest: &IndexMetadata,
@@ -149,6 +155,7 @@ fn define(
         index_type: index_type.name.to_string(),
         parameters: Value::Object(Default::default()).to_string(),
         format,
+        record: None,
     })
 }
 
