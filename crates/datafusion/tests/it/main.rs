@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+mod catalog;
 mod changes;
 mod commits;
 mod compaction;
@@ -12,6 +13,7 @@ mod fts;
 mod functions;
 mod pinned;
 mod races;
+mod recorded;
 mod scripted;
 mod stale;
 mod support;

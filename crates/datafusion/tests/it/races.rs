@@ -48,7 +48,7 @@ impl WorkExecutor for Meanwhile {
 }
 
 /// Runs the statement in a session whose first unit is followed by what another writer does.
-async fn race<F>(
+pub async fn race<F>(
     table: &Arc<Table>,
     sql: &str,
     act: impl FnOnce(Arc<Table>) -> F + Send + 'static,
