@@ -108,6 +108,7 @@ fn snapshot(segments: u32, least: u64, most: u64) -> IndexSnapshot {
         index_type: "btree".to_string(),
         parameters: "{}".to_string(),
         format: "btree".to_string(),
+        record: None,
     };
     IndexSnapshot {
         version: 1,

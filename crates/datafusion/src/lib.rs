@@ -38,6 +38,7 @@
 //! }
 //! ```
 
+pub mod catalog;
 mod dml;
 pub mod error;
 pub mod executor;

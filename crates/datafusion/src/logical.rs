@@ -20,8 +20,8 @@ use lance_index_plan::{
 
 use crate::{
     physical::{
-        answer::Answer, compaction::Compact, delegate::Delegate, drop::DropIndex, report,
-        show::Show, vacuum::Vacuum,
+        alter::AlterIndex, answer::Answer, compaction::Compact, delegate::Delegate,
+        drop::DropIndex, report, show::Show, show_create::ShowCreateIndex, vacuum::Vacuum,
     },
     table::Target,
 };
@@ -117,6 +117,8 @@ pub(crate) enum Statement {
     Maintain(Maintain),
     Drop(DropIndex),
     Show(Show),
+    ShowCreate(ShowCreateIndex),
+    Alter(AlterIndex),
     Compact(Compact),
     Vacuum(Vacuum),
 }
@@ -127,6 +129,8 @@ impl Statement {
             Self::Maintain(maintain) => report::maintenance_schema(maintain.action),
             Self::Drop(drop) => drop.schema(),
             Self::Show(show) => show.schema(),
+            Self::ShowCreate(show) => show.schema(),
+            Self::Alter(alter) => alter.schema(),
             Self::Compact(_) => report::compaction_schema(),
             Self::Vacuum(vacuum) => vacuum.schema(),
         }
@@ -142,6 +146,8 @@ impl fmt::Display for Statement {
             }
             Self::Drop(drop) => write!(f, "DropIndex: {drop}"),
             Self::Show(show) => write!(f, "{show}"),
+            Self::ShowCreate(show) => write!(f, "ShowCreateIndex: {show}"),
+            Self::Alter(alter) => write!(f, "AlterIndex: {alter}"),
             Self::Compact(compact) => write!(f, "CompactTable: {compact}"),
             Self::Vacuum(vacuum) => {
                 write!(f, "VacuumTable: {vacuum}")?;

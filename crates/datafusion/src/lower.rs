@@ -1,7 +1,10 @@
 //! From a typed statement to a logical plan: finds the table and the index, checks the options,
 //! takes a snapshot and has a plan made. Changes nothing.
 
+mod catalog;
+mod chosen;
 mod optimize;
+mod refresh;
 mod table;
 
 use std::sync::Arc;
@@ -17,27 +20,27 @@ use datafusion::{
         sqlparser::ast::{Ident, ObjectName},
     },
 };
-use lance_index_plan::plan::{Action, MaintenancePlan, Parallelism, Sizing};
-use lance_index_sql::{
-    CreateIndex, DropIndex, IndexStatement, IndexTarget, RefreshIndex, SyntaxError, suggest,
+use lance_index_plan::{
+    error::PlanError,
+    plan::{Action, MaintenancePlan, Parallelism, Sizing},
 };
+use lance_index_sql::{CreateIndex, DropIndex, IndexStatement, SyntaxError, suggest};
 
 use crate::{
-    error::{Error, ErrorKind, Result},
+    catalog::Catalog,
+    error::{Error, Result},
     index_type::{INDEX_TYPES, IndexType},
     logical::{IndexJob, Maintain, Statement, StatementNode},
     names::{find, folded, pick},
-    options::{CreateOptions, RefreshOptions},
+    options::CreateOptions,
     physical::{
         drop::DropIndex as DropIndexPlan,
         report,
         show::{self, Show},
+        show_create,
     },
     planning,
-    store::{
-        definition, fields,
-        indexes::{Indexes, is_system_name},
-    },
+    store::{definition, fields, indexes::is_system_name},
     table::{LanceTable, Target},
 };
 
@@ -62,9 +65,12 @@ pub(crate) fn answer_schema(statement: &IndexStatement) -> Result<SchemaRef> {
         IndexStatement::DropIndex(_) => Ok(report::drop_schema()),
         IndexStatement::ShowIndexes(_) => Ok(show::indexes_schema()),
         IndexStatement::ShowIndexSegments(_) => Ok(show::segments_schema()),
+        IndexStatement::ShowCreateIndex(_) => Ok(show_create::schema()),
+        IndexStatement::AlterIndexSet(_) | IndexStatement::AlterIndexReset(_) => {
+            Ok(report::alter_schema())
+        }
         IndexStatement::OptimizeTable(_) => Ok(report::compaction_schema()),
         IndexStatement::VacuumTable(_) => Ok(report::vacuum_schema()),
-        other => Err(not_supported(other)),
     }
 }
 
@@ -75,9 +81,6 @@ pub(crate) async fn lower_statement(
     statement: &IndexStatement,
     dry_run: bool,
 ) -> DataFusionResult<Statement> {
-    if not_yet(statement).is_some() {
-        return Err(not_supported(statement).into());
-    }
     let target = Arc::new(target(state, statement.table(), changes(statement)).await?);
     let target_partitions = state.config_options().execution.target_partitions;
     Ok(match statement {
@@ -85,7 +88,7 @@ pub(crate) async fn lower_statement(
             Statement::Maintain(lower_create(target, create, target_partitions).await?)
         }
         IndexStatement::RefreshIndex(refresh) => {
-            Statement::Maintain(lower_refresh(target, refresh, target_partitions).await?)
+            Statement::Maintain(refresh::lower_refresh(target, refresh, target_partitions).await?)
         }
         IndexStatement::OptimizeIndex(optimize) => {
             Statement::Maintain(optimize::lower_optimize(target, optimize).await?)
@@ -95,11 +98,20 @@ pub(crate) async fn lower_statement(
         IndexStatement::ShowIndexSegments(show) => {
             let index = match &show.index {
                 Some(ident) => {
-                    Some(index_name(&Indexes::read(target.table()).await?, &target, ident)?)
+                    Some(index_name(&Catalog::read(target.table()).await?, &target, ident)?)
                 }
                 None => None,
             };
             Statement::Show(Show::Segments { target, index })
+        }
+        IndexStatement::ShowCreateIndex(show) => {
+            Statement::ShowCreate(catalog::lower_show_create(target, show).await?)
+        }
+        IndexStatement::AlterIndexSet(set) => {
+            Statement::Alter(catalog::lower_set(target, set).await?)
+        }
+        IndexStatement::AlterIndexReset(reset) => {
+            Statement::Alter(catalog::lower_reset(target, reset).await?)
         }
         IndexStatement::OptimizeTable(optimize) => {
             Statement::Compact(table::lower_optimize(target, optimize).await?)
@@ -107,30 +119,7 @@ pub(crate) async fn lower_statement(
         IndexStatement::VacuumTable(vacuum) => {
             Statement::Vacuum(table::lower_vacuum(target, vacuum, dry_run).await?)
         }
-        other => return Err(Error::internal(format!("nothing lowers {other}")).into()),
     })
-}
-
-fn not_supported(statement: &IndexStatement) -> Error {
-    let what = not_yet(statement).unwrap_or("this statement");
-    Error::not_supported(format!("{what} is not supported yet"))
-}
-
-/// What the statement is called, if this version can't carry it out.
-fn not_yet(statement: &IndexStatement) -> Option<&'static str> {
-    match statement {
-        IndexStatement::ShowCreateIndex(_) => Some("SHOW CREATE INDEX"),
-        IndexStatement::AlterIndexSet(_) => Some("ALTER INDEX ... SET"),
-        IndexStatement::AlterIndexReset(_) => Some("ALTER INDEX ... RESET"),
-        IndexStatement::CreateIndex(_)
-        | IndexStatement::RefreshIndex(_)
-        | IndexStatement::OptimizeIndex(_)
-        | IndexStatement::DropIndex(_)
-        | IndexStatement::ShowIndexes(_)
-        | IndexStatement::ShowIndexSegments(_)
-        | IndexStatement::OptimizeTable(_)
-        | IndexStatement::VacuumTable(_) => None,
-    }
 }
 
 /// Whether the statement changes the table.
@@ -181,9 +170,10 @@ async fn target(
 }
 
 /// The exact name of the index that a statement means.
-fn index_name(indexes: &Indexes, target: &Target, ident: &Ident) -> Result<String> {
+fn index_name(catalog: &Catalog, target: &Target, ident: &Ident) -> Result<String> {
     refuse_system_name(ident)?;
-    let names = indexes.names();
+    let names = catalog.names();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let place = format!(" on table {}", target.name());
     Ok(names[pick(ident, &names, "index", &place)?].to_string())
 }
@@ -225,12 +215,13 @@ async fn lower_create(
     let index_type = method(create)?;
     let options = CreateOptions::try_new(&create.options, index_type)?;
     let table = target.table();
-    let indexes = Indexes::read(table).await?;
-    let existing = find(&create.index, &indexes.names(), "index")?;
-    let name = match existing {
-        Some(at) => indexes.names()[at].to_string(),
-        None => folded(&create.index),
-    };
+    let names = Catalog::read(table).await?.names();
+    let existing =
+        find(&create.index, &names.iter().map(String::as_str).collect::<Vec<_>>(), "index")?;
+    let name = existing.map_or_else(|| folded(&create.index), |at| names[at].clone());
+    if existing.is_some() && !create.or_replace && !create.if_not_exists {
+        return Err(PlanError::AlreadyExists(name).into());
+    }
     let field = fields::resolve(table, &create.column)?;
     let definition = definition::requested(table, &name, field, index_type, &options.parameters)?;
     let parallelism = Parallelism { num_segments: options.num_segments, target_partitions };
@@ -284,88 +275,14 @@ fn method(create: &CreateIndex) -> Result<&'static IndexType> {
     .into())
 }
 
-/// The indexes that a statement is about.
-struct Chosen {
-    names: Vec<String>,
-    /// The statement names its one index; otherwise it is about all of the table.
-    by_name: bool,
-}
-
-impl Chosen {
-    fn new(indexes: &Indexes, target: &Target, wanted: &IndexTarget) -> Result<Self> {
-        Ok(match wanted {
-            IndexTarget::One(ident) => {
-                Self { names: vec![index_name(indexes, target, ident)?], by_name: true }
-            }
-            IndexTarget::All => Self {
-                names: indexes.names().into_iter().map(str::to_string).collect(),
-                by_name: false,
-            },
-        })
-    }
-
-    /// What is to be done to the index. That one of several can't be planned doesn't keep the
-    /// others from being done.
-    fn job(&self, index: &str, planned: Result<IndexJob>) -> Result<IndexJob> {
-        let index = index.to_string();
-        match planned {
-            Ok(job) => Ok(job),
-            Err(error) if self.by_name || error.is_about_the_statement() => Err(error),
-            Err(error) if error.kind() == ErrorKind::NotSupported => {
-                Ok(IndexJob::Skipped { index, reason: error.to_string() })
-            }
-            Err(error) => Ok(IndexJob::Unplannable { index, reason: error.to_string() }),
-        }
-    }
-}
-
-async fn lower_refresh(
-    target: Arc<Target>,
-    refresh: &RefreshIndex,
-    target_partitions: usize,
-) -> Result<Maintain> {
-    let indexes = Indexes::read(target.table()).await?;
-    let chosen = Chosen::new(&indexes, &target, &refresh.target)?;
-    if chosen.names.is_empty() {
-        RefreshOptions::check_names(&refresh.options)?;
-    }
-    let mut jobs = Vec::new();
-    for index in &chosen.names {
-        let planned = plan_refresh(&target, &indexes, refresh, index, target_partitions).await;
-        jobs.push(chosen.job(index, planned)?);
-    }
-    Ok(Maintain { target, action: Action::Refresh, if_not_exists: false, jobs })
-}
-
-async fn plan_refresh(
-    target: &Target,
-    indexes: &Indexes,
-    refresh: &RefreshIndex,
-    index: &str,
-    target_partitions: usize,
-) -> Result<IndexJob> {
-    let newest = indexes.segments(index).last();
-    // An index of an unknown type has no options to check; planning says what it is.
-    let options = match newest.and_then(definition::type_of) {
-        Some(index_type) => Some(RefreshOptions::try_new(&refresh.options, index_type)?),
-        None => None,
-    };
-    let num_segments = options.as_ref().and_then(|options| options.num_segments);
-    let parallelism = Parallelism { num_segments, target_partitions };
-    let (plan, _) = planning::refresh(target.table(), index, None, parallelism).await?;
-    if let Some(options) = options.filter(RefreshOptions::states_parameters) {
-        let parameters = definition::inherited_parameters(target.table(), &plan.definition).await?;
-        options.check_stated(index, &parameters)?;
-    }
-    Ok(IndexJob::Run { plan: Arc::new(plan), sizing: Sizing::Parallel(parallelism) })
-}
-
 async fn lower_drop(target: Arc<Target>, drop: &DropIndex) -> Result<DropIndexPlan> {
     refuse_system_name(&drop.index)?;
-    let indexes = Indexes::read(target.table()).await?;
-    if drop.if_exists && find(&drop.index, &indexes.names(), "index")?.is_none() {
+    let catalog = Catalog::read(target.table()).await?;
+    let names = catalog.names();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    if drop.if_exists && find(&drop.index, &names, "index")?.is_none() {
         return Ok(DropIndexPlan { target, index: folded(&drop.index), if_exists: true });
     }
-    let index = index_name(&indexes, &target, &drop.index)?;
+    let index = index_name(&catalog, &target, &drop.index)?;
     Ok(DropIndexPlan { target, index, if_exists: drop.if_exists })
 }

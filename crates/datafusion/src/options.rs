@@ -269,7 +269,7 @@ fn find(option: &WithOption, known: &[Parameter], context: &str) -> Result<Param
     .into())
 }
 
-fn check(option: &WithOption, parameter: Parameter) -> Result<Value> {
+pub(crate) fn check(option: &WithOption, parameter: Parameter) -> Result<Value> {
     let value = match (&option.value, parameter.values) {
         (
             OptionValue::Number(written),

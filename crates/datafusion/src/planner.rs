@@ -83,6 +83,8 @@ pub(crate) fn plan_statement(
         Statement::Compact(compact) => Arc::new(CompactionCommitExec::new(compact.clone())),
         Statement::Drop(drop) => Arc::new(AnswerExec::new(drop.clone())),
         Statement::Show(show) => Arc::new(AnswerExec::new(show.clone())),
+        Statement::ShowCreate(show) => Arc::new(AnswerExec::new(show.clone())),
+        Statement::Alter(alter) => Arc::new(AnswerExec::new(alter.clone())),
         Statement::Vacuum(vacuum) => Arc::new(AnswerExec::new(vacuum.clone())),
     }
 }

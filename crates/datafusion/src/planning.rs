@@ -7,13 +7,14 @@ use lance_index_plan::{
     snapshot::{IndexDefinition, IndexSnapshot, SegmentSnapshot},
     tiers::MergePolicy,
 };
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::{
-    error::{Error, Result},
+    catalog::{Catalog, Recorded},
+    error::{Error, ErrorKind, Result},
     index_type::IndexType,
     store::{
-        definition, mergeable,
+        definition, mergeable, parameters,
         snapshot::{self, Subject},
         version::TableVersion,
     },
@@ -25,16 +26,22 @@ pub(crate) async fn snapshot(
     table: &TableVersion,
 ) -> Result<IndexSnapshot> {
     let IndexDefinition { name, field, .. } = &plan.definition;
-    if plan.action.continues() {
-        snapshot::read(table, Subject { name, field_id: Some(field.id), format: None }).await
-    } else {
-        snapshot::read_to_replace(table, name, Some(field.id)).await
+    if !plan.action.continues() {
+        return snapshot::read_to_replace(table, name, Some(field.id)).await;
     }
+    let recorded = match recorded(table, name).await {
+        // Its segments tell what has become of it.
+        Err(error) if error.kind() == ErrorKind::Invalid => None,
+        recorded => recorded?,
+    };
+    let (field_id, recorded) = (Some(field.id), recorded.as_ref());
+    snapshot::read(table, Subject { name, field_id, format: None, recorded }).await
 }
 
 /// The plan of a `REFRESH` of one index, and the snapshot it was made from.
 ///
-/// The index's files are opened only where something is to be built, for its parameters.
+/// The index's files are opened only where something is to be built, for the parameters of an index
+/// without a record.
 /// `format` is the one that new segments have turned out to get, where that is known.
 pub(crate) async fn refresh(
     table: &TableVersion,
@@ -42,7 +49,9 @@ pub(crate) async fn refresh(
     format: Option<&str>,
     parallelism: Parallelism,
 ) -> Result<(MaintenancePlan, IndexSnapshot)> {
-    let snapshot = snapshot::read(table, Subject { name, field_id: None, format }).await?;
+    let recorded = recorded(table, name).await?;
+    let subject = Subject { name, field_id: None, format, recorded: recorded.as_ref() };
+    let snapshot = snapshot::read(table, subject).await?;
     let mut plan = plan_refresh(&snapshot, name, parallelism)?;
     complete(&mut plan, table, format).await?;
     Ok((plan, snapshot))
@@ -58,7 +67,9 @@ pub(crate) async fn optimize(
     format: Option<&str>,
     policy: &MergePolicy,
 ) -> Result<(MaintenancePlan, IndexSnapshot)> {
-    let mut snapshot = snapshot::read(table, Subject { name, field_id: None, format }).await?;
+    let recorded = recorded(table, name).await?;
+    let subject = Subject { name, field_id: None, format, recorded: recorded.as_ref() };
+    let mut snapshot = snapshot::read(table, subject).await?;
     let mut plan = plan_optimize(&snapshot, name, policy)?;
     if plan.superseded.iter().any(|segment| segment.reason.is_merge()) {
         let may_be_merged = |segment: &SegmentSnapshot| {
@@ -105,14 +116,14 @@ pub(crate) async fn delegate(
 /// Where only the fragments of a plan are of interest.
 const ONE_RUN: Parallelism = Parallelism { num_segments: Some(1), target_partitions: 1 };
 
-/// Adds to a plan that builds anything the index's parameters, and the format that follows from
-/// them.
+/// Adds to a plan that builds anything, for an index without a record, its parameters and the
+/// format that follows from them.
 async fn complete(
     plan: &mut MaintenancePlan,
     table: &TableVersion,
     format: Option<&str>,
 ) -> Result<()> {
-    if plan.is_empty() {
+    if plan.is_empty() || plan.definition.record.is_some() {
         return Ok(());
     }
     let parameters = definition::inherited_parameters(table, &plan.definition).await?;
@@ -125,6 +136,35 @@ async fn complete(
     }
     plan.definition.parameters = Value::Object(parameters).to_string();
     Ok(())
+}
+
+/// The index as its record defines it; `None` if it is known by its segments.
+pub(crate) async fn recorded(table: &TableVersion, name: &str) -> Result<Option<Recorded>> {
+    Catalog::read(table).await?.recorded(name).await
+}
+
+/// What the index is, complete: without a record, files of its newest segment are opened.
+///
+/// # Errors
+/// This version can't maintain it.
+pub(crate) async fn definition(table: &TableVersion, name: &str) -> Result<IndexDefinition> {
+    match recorded(table, name).await? {
+        Some(recorded) => Ok(recorded.definition),
+        None => parameters::inferred(table, name).await,
+    }
+}
+
+/// The build parameters of the index that a plan is for: those of its record, or else of the files
+/// of its newest segment.
+pub(crate) async fn parameters(
+    table: &TableVersion,
+    definition: &IndexDefinition,
+) -> Result<Map<String, Value>> {
+    if definition.record.is_none() {
+        return definition::inherited_parameters(table, definition).await;
+    }
+    serde_json::from_str(&definition.parameters)
+        .map_err(|error| Error::internal(format!("parameters that are no JSON: {error}")))
 }
 
 /// The plan of a `CREATE`, and the snapshot it was made from.

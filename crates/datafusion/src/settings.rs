@@ -22,6 +22,8 @@ pub struct LanceIndexSettings {
     pub attempt_timeout_secs: u64,
     /// How often a statement plans anew after a conflict with another writer.
     pub commit_retries: usize,
+    /// Whether CREATE and REFRESH keep a record of each index in the table's metadata.
+    pub write_v2: bool,
 }
 
 impl Default for LanceIndexSettings {
@@ -31,6 +33,7 @@ impl Default for LanceIndexSettings {
             max_attempts: 3,
             attempt_timeout_secs: 3600,
             commit_retries: 5,
+            write_v2: true,
         }
     }
 }
@@ -56,6 +59,12 @@ impl ExtensionOptions for LanceIndexSettings {
             "max_attempts" => self.max_attempts = number(key, value, 1)?,
             "attempt_timeout_secs" => self.attempt_timeout_secs = number(key, value, 1)?,
             "commit_retries" => self.commit_retries = number(key, value, 0)?,
+            "write_v2" => match value.to_ascii_lowercase().parse() {
+                Ok(write) => self.write_v2 = write,
+                Err(_) => {
+                    return config_err!("lance_index.{key} takes true or false, not '{value}'");
+                }
+            },
             _ => return config_err!("there is no setting lance_index.{key}"),
         }
         Ok(())
@@ -88,6 +97,11 @@ impl ExtensionOptions for LanceIndexSettings {
                 self.commit_retries.to_string(),
                 "How often a statement plans anew after a conflict with another writer",
             ),
+            entry(
+                "write_v2",
+                self.write_v2.to_string(),
+                "Whether CREATE and REFRESH record each index in the table's metadata",
+            ),
         ]
     }
 }
@@ -114,6 +128,8 @@ pub struct RunSettings {
     pub attempt_timeout: Duration,
     /// How often a statement plans anew after a conflict.
     pub commit_retries: usize,
+    /// Whether indexes are recorded in the table's metadata.
+    pub write_v2: bool,
 }
 
 impl RunSettings {
@@ -129,6 +145,7 @@ impl RunSettings {
             max_attempts: settings.max_attempts.max(1),
             attempt_timeout: Duration::from_secs(settings.attempt_timeout_secs.max(1)),
             commit_retries: settings.commit_retries,
+            write_v2: settings.write_v2,
         }
     }
 }

@@ -35,6 +35,8 @@ pub fn is_same_index(planned: &[Uuid], events: Option<&[IndexEvent]>, now: &[Uui
     };
     let mut segments: BTreeSet<Uuid> = planned.iter().copied().collect();
     events.iter().all(|event| {
+        // One that isn't built has no segment to lose.
+        let was_built = !segments.is_empty();
         segments.retain(|uuid| !event.cleared && !event.removed.contains(uuid));
         for (from, to) in &event.moved {
             if segments.remove(from) {
@@ -42,7 +44,7 @@ pub fn is_same_index(planned: &[Uuid], events: Option<&[IndexEvent]>, now: &[Uui
             }
         }
         segments.extend(&event.added);
-        !segments.is_empty()
+        !was_built || !segments.is_empty()
     })
 }
 
@@ -86,6 +88,14 @@ mod tests {
         // Another index's segments don't keep this one.
         events[0].moved.push((Uuid::from_u128(8), Uuid::from_u128(9)));
         assert!(!same(&[1], &events));
+    }
+
+    /// An index that isn't built is known by its record; only what is built can be dropped.
+    #[test]
+    fn without_segments_there_is_nothing_to_lose() {
+        assert!(same(&[], &[event(&[], &[]), IndexEvent { cleared: true, ..event(&[], &[]) }]));
+        assert!(same(&[], &[event(&[], &[1]), event(&[1], &[2])]));
+        assert!(!same(&[], &[event(&[], &[1]), event(&[1], &[])]));
     }
 
     #[test]

@@ -13,6 +13,7 @@ pub mod error;
 pub mod established;
 pub mod history;
 pub mod plan;
+pub mod record;
 pub mod runs;
 pub mod snapshot;
 pub mod stale;

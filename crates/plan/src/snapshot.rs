@@ -86,6 +86,8 @@ pub struct IndexDefinition {
     /// The on-disk format of a segment that is built now: two segments may stand beside each
     /// other only with equal formats.
     pub format: String,
+    /// The id of the index's record, where it has one: what has another is another index.
+    pub record: Option<Uuid>,
 }
 
 /// An index and its segments.
@@ -229,6 +231,7 @@ pub(crate) mod testing {
             index_type: "btree".to_string(),
             parameters: "{}".to_string(),
             format: "btree".to_string(),
+            record: None,
         }
     }
 

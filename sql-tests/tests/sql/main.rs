@@ -8,11 +8,12 @@
 //! -- oracle t i: x = 5
 //! ```
 //!
-//! is a check, see [`oracle`].
+//! is a check, see [`oracle`]. At the end of each, [`forms`] are compared.
 //!
 //! `cargo test --test sql` runs all of them, `cargo test --test sql -- create/btree` some.
 //! `INSTA_UPDATE=always` writes the snapshots of new or changed transcripts.
 
+mod forms;
 mod mask;
 mod oracle;
 mod script;

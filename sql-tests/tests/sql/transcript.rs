@@ -16,7 +16,7 @@ use futures::StreamExt;
 use lance_index_sql::ParsedStatement;
 
 use crate::{
-    Result,
+    Result, forms,
     mask::Mask,
     oracle::Oracle,
     script::{self, Step},
@@ -51,6 +51,7 @@ pub async fn of(source: &str) -> Result<String> {
         }
         transcript += &run(&context, step, &mut mask).await?;
     }
+    forms::check(&context).await?;
     Ok(transcript)
 }
 

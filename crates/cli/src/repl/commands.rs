@@ -39,6 +39,9 @@ ALTER TABLE t OPTIMIZE {INDEX i | INDEXES} [WITH (...)]
 DROP INDEX [IF EXISTS] i ON t
 SHOW INDEXES FROM t
 SHOW INDEX SEGMENTS FROM t [INDEX i]
+SHOW CREATE INDEX i ON t
+ALTER TABLE t ALTER INDEX i SET (option = value, ...)
+ALTER TABLE t ALTER INDEX i RESET (option, ...)
 OPTIMIZE TABLE t [WITH (...)]
 VACUUM TABLE t [WITH (...)]
 EXPLAIN before any of these shows what it would do.";

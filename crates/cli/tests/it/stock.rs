@@ -76,9 +76,9 @@ const COMMANDS_AND_ANSWERS: [(&str, &str); 11] = [
     ),
     (
         "SELECT * FROM lance_create_index('t', 'by_id', 'id')",
-        "index_name,fragments_indexed,segments_added,version\nby_id,1,1,3\n",
+        "index_name,fragments_indexed,segments_added,version\nby_id,1,1,4\n",
     ),
-    ("SELECT version FROM lance_create_index('t', 'by_kind', 'kind', 'bitmap')", "version\n4\n"),
+    ("SELECT version FROM lance_create_index('t', 'by_kind', 'kind', 'bitmap')", "version\n6\n"),
     ("INSERT INTO t VALUES (101, 'late')", "count\n1\n"),
     (
         "SELECT name, num_unindexed_rows FROM lance_indexes('t')",
@@ -86,7 +86,7 @@ const COMMANDS_AND_ANSWERS: [(&str, &str); 11] = [
     ),
     (
         "SELECT index_name, segments_added, version FROM lance_refresh_indexes('t')",
-        "index_name,segments_added,version\nby_id,1,6\nby_kind,1,7\n",
+        "index_name,segments_added,version\nby_id,1,8\nby_kind,1,9\n",
     ),
     ("SELECT id FROM t WHERE kind = 'late'", "id\n101\n"),
     (
@@ -95,7 +95,7 @@ const COMMANDS_AND_ANSWERS: [(&str, &str); 11] = [
     ),
     (
         "SELECT * FROM lance_drop_index('t', 'by_id')",
-        "index_name,segments_removed,version\nby_id,2,8\n",
+        "index_name,segments_removed,version\nby_id,2,11\n",
     ),
     ("SELECT name, state FROM lance_indexes('t')", "name,state\nby_kind,ready\n"),
 ];

@@ -12,7 +12,9 @@ use datafusion::{
         tokenizer::Span,
     },
 };
-use lance_index_sql::{IndexMethod, OptionValue, WithOption, WithOptions, options_in, path_in};
+use lance_index_sql::{
+    IndexMethod, OptionName, OptionValue, WithOption, WithOptions, options_in, path_in,
+};
 
 use crate::error::{Error, Result};
 
@@ -116,6 +118,20 @@ impl Arguments {
         }
         let name = self.name("an index method")?;
         Ok(Some(IndexMethod::new(name.value, Span::empty())))
+    }
+
+    /// The name of an option.
+    pub(super) fn option_name(&mut self) -> Result<OptionName> {
+        let text = self.text("the name of an option")?;
+        Ok(OptionName::new(text.trim(), Span::empty()))
+    }
+
+    /// As [`options`](Self::options), of which there has to be one.
+    pub(super) fn some_options(&mut self) -> Result<Options> {
+        match self.left.is_empty() {
+            true => Err(self.signature.wrong("an option is missing")),
+            false => self.options(),
+        }
     }
 
     /// All that is left, each argument one option or several.

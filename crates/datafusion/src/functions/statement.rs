@@ -12,8 +12,9 @@ use datafusion::{
     physical_plan::ExecutionPlan,
 };
 use lance_index_sql::{
-    CreateIndex, DropIndex, IndexStatement, IndexTarget, OptimizeIndex, OptimizeTable,
-    RefreshIndex, ShowIndexSegments, ShowIndexes, VacuumTable,
+    AlterIndexReset, AlterIndexSet, CreateIndex, DropIndex, IndexStatement, IndexTarget,
+    OptimizeIndex, OptimizeTable, RefreshIndex, ShowCreateIndex, ShowIndexSegments, ShowIndexes,
+    VacuumTable,
 };
 
 use super::{
@@ -42,7 +43,7 @@ const fn function(
     StatementFunction { signature: Signature { name, usage }, read }
 }
 
-pub(super) static FUNCTIONS: [StatementFunction; 10] = [
+pub(super) static FUNCTIONS: [StatementFunction; 13] = [
     function(
         "lance_create_index",
         "lance_create_index('table', 'index', 'column' [, 'method'] [, 'option=value', ...])",
@@ -77,6 +78,21 @@ pub(super) static FUNCTIONS: [StatementFunction; 10] = [
     ),
     function("lance_indexes", "lance_indexes('table')", indexes),
     function("lance_index_segments", "lance_index_segments('table' [, 'index'])", index_segments),
+    function(
+        "lance_show_create_index",
+        "lance_show_create_index('table', 'index')",
+        show_create_index,
+    ),
+    function(
+        "lance_alter_index_set",
+        "lance_alter_index_set('table', 'index', 'option=value' [, ...])",
+        alter_index_set,
+    ),
+    function(
+        "lance_alter_index_reset",
+        "lance_alter_index_reset('table', 'index', 'option' [, ...])",
+        alter_index_reset,
+    ),
     function(
         "lance_optimize_table",
         "lance_optimize_table('table' [, 'option=value', ...])",
@@ -143,6 +159,26 @@ fn indexes(arguments: &mut Arguments) -> error::Result<IndexStatement> {
 fn index_segments(arguments: &mut Arguments) -> error::Result<IndexStatement> {
     let (table, index) = (arguments.table()?, arguments.optional_index()?);
     Ok(IndexStatement::ShowIndexSegments(ShowIndexSegments { table, index }))
+}
+
+fn show_create_index(arguments: &mut Arguments) -> error::Result<IndexStatement> {
+    let (table, index) = (arguments.table()?, arguments.index()?);
+    Ok(IndexStatement::ShowCreateIndex(ShowCreateIndex { table, index }))
+}
+
+fn alter_index_set(arguments: &mut Arguments) -> error::Result<IndexStatement> {
+    let (table, index) = (arguments.table()?, arguments.index()?);
+    let options = arguments.some_options()?.with()?;
+    Ok(IndexStatement::AlterIndexSet(AlterIndexSet { table, index, options }))
+}
+
+fn alter_index_reset(arguments: &mut Arguments) -> error::Result<IndexStatement> {
+    let (table, index) = (arguments.table()?, arguments.index()?);
+    let mut options = vec![arguments.option_name()?];
+    while arguments.left() > 0 {
+        options.push(arguments.option_name()?);
+    }
+    Ok(IndexStatement::AlterIndexReset(AlterIndexReset { table, index, options }))
 }
 
 fn optimize_table(arguments: &mut Arguments) -> error::Result<IndexStatement> {

@@ -5,14 +5,15 @@ use std::sync::Arc;
 use lance_index_plan::plan::{Action, Sizing};
 use lance_index_sql::OptimizeIndex;
 
-use super::Chosen;
+use super::chosen::Chosen;
 use crate::{
+    catalog::Catalog,
     error::Result,
     logical::{IndexJob, Maintain},
     options::{How, OptimizeIndexOptions},
     physical::delegate::Delegate,
     planning,
-    store::{definition, describe, indexes::Indexes, version::TableVersion},
+    store::{describe, version::TableVersion},
     table::Target,
 };
 
@@ -21,16 +22,23 @@ pub(super) async fn lower_optimize(
     optimize: &OptimizeIndex,
 ) -> Result<Maintain> {
     let options = OptimizeIndexOptions::try_new(&optimize.options)?;
-    let indexes = Indexes::read(target.table()).await?;
-    let chosen = Chosen::new(&indexes, &target, &optimize.target)?;
+    let catalog = Catalog::read(target.table()).await?;
+    let chosen = Chosen::new(&catalog, &target, &optimize.target)?;
     let mut jobs = Vec::new();
     for index in &chosen.names {
-        let newest = indexes.segments(index).last();
-        let how = match newest.and_then(definition::type_of) {
-            Some(index_type) => options.for_index(index, index_type.name),
-            None => {
-                let index_type = newest.map(describe::type_name).unwrap_or_default();
-                options.for_foreign_index(index, &index_type).map(How::Core)
+        if let Some(job) = chosen.left_out(&catalog, index).await {
+            jobs.push(job);
+            continue;
+        }
+        let newest = catalog.indexes().segments(index).last();
+        let how = match (catalog.index_type(index).await, newest) {
+            (None, Some(newest)) => {
+                options.for_foreign_index(index, &describe::type_name(newest)).map(How::Core)
+            }
+            // Of an unknown type without segments, planning says what it is.
+            (index_type, _) => {
+                let index_type = index_type.map(|it| it.name).unwrap_or_default();
+                options.for_index(index, index_type, catalog.policy(index)?)
             }
         };
         jobs.push(match how {

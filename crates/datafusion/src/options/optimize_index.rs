@@ -111,13 +111,14 @@ impl OptimizeIndexOptions {
         Ok(Self { how, told_by })
     }
 
-    /// What is to be done to an index of one of the types that are maintained here.
+    /// What is to be done to an index of one of the types that are maintained here, and whose own
+    /// policy is the one given.
     ///
     /// # Errors
     /// An option for vector indexes; the error points at it.
-    pub fn for_index(&self, index: &str, index_type: &str) -> Result<How> {
+    pub fn for_index(&self, index: &str, index_type: &str, own: MergePolicy) -> Result<How> {
         match (&self.how, &self.told_by) {
-            (None, _) => Ok(How::Tiered(MergePolicy::default())),
+            (None, _) => Ok(How::Tiered(own)),
             (Some(How::Core(core)), Some(option)) if core.retrain => {
                 let what =
                     format!("retrain is for vector indexes; index '{index}' is a {index_type}");

@@ -11,6 +11,7 @@ use lance_index_plan::{
     accept::{Rejected, Rejection, SegmentOutcome, accept},
     history::is_same_index,
     plan::{Action, MaintenancePlan, Sizing, build_on},
+    record::is_same_record,
     snapshot::IndexDefinition,
     work::{MergeInput, WorkUnit},
 };
@@ -25,6 +26,7 @@ use super::{
     work::{IndexWorkExec, segment_of},
 };
 use crate::{
+    catalog::persist,
     error::{Error, Result},
     executor::SessionExecutor,
     planning,
@@ -178,6 +180,11 @@ impl Driver {
                 Ok(accepted) => accepted,
                 Err(rejected) => return self.after_rejection(rejected, built).await,
             };
+            if self.plan.action == Action::Create && persist::is_recorded(&latest, name) {
+                let rejections = vec![Rejection::NameTaken];
+                let rejected = Rejected { rejections, holds: Vec::new() };
+                return self.after_rejection(rejected, built).await;
+            }
             let is_added = |built: &mut Built| {
                 accepted.added.iter().any(|(uuid, _)| *uuid == built.segment.uuid())
             };
@@ -188,6 +195,7 @@ impl Driver {
                 built: built.clone(),
                 accepted: accepted.clone(),
                 retries: self.settings.commit_retries,
+                write_v2: self.settings.write_v2,
             };
             match publisher.run().await {
                 Ok(Some(report)) => {
@@ -259,7 +267,11 @@ impl Driver {
         };
         if plan.action.continues() {
             let events = history::events(&latest, self.plan.read_version, name).await;
-            if !is_same_index(&self.plan.segments, events.as_deref(), &plan.segments) {
+            let has_segments = !plan.segments.is_empty();
+            let (before, after) = (definition.record, plan.definition.record);
+            if !is_same_index(&self.plan.segments, events.as_deref(), &plan.segments)
+                || !is_same_record(before, after, has_segments)
+            {
                 return Err(self.rejected(&[Rejection::Dropped]));
             }
         }

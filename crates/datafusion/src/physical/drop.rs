@@ -5,13 +5,14 @@ use async_trait::async_trait;
 
 use super::{answer::Answer, report};
 use crate::{
+    catalog::persist,
     error::{Error, Result},
     settings::RunSettings,
     store::drop::drop_index,
     table::Target,
 };
 
-/// `DROP INDEX`: in one commit.
+/// `DROP INDEX`: its record in one commit, its segments in another.
 #[derive(Debug, Clone)]
 pub(crate) struct DropIndex {
     pub target: Arc<Target>,
@@ -38,8 +39,10 @@ impl Answer for DropIndex {
 
     async fn answer(&self, settings: RunSettings) -> Result<RecordBatch> {
         let table = self.target.table();
+        // First the record: whatever comes between leaves an index that works without one.
+        let unrecorded = persist::remove(table, &self.index, settings.commit_retries).await?;
         let dropped = drop_index(table, &self.index, settings.commit_retries).await?;
-        if dropped.segments == 0 {
+        if dropped.segments == 0 && unrecorded.is_none() {
             let what = format!("there is no index '{}'", self.index);
             if !self.if_exists {
                 return Err(Error::conflict(format!("{what} any more")));

@@ -1,5 +1,6 @@
 //! Execution: the only place where anything happens.
 
+pub(crate) mod alter;
 pub(crate) mod answer;
 mod attempts;
 pub(crate) mod commit;
@@ -13,5 +14,6 @@ pub(crate) mod outcome;
 mod publish;
 pub(crate) mod report;
 pub(crate) mod show;
+pub(crate) mod show_create;
 pub(crate) mod vacuum;
 pub(crate) mod work;

@@ -6,13 +6,14 @@ use lance_index_plan::{
     accept::{Acceptance, SegmentOutcome},
     coverage::format_ranges,
     established::{Established, established},
-    plan::MaintenancePlan,
+    plan::{Action, MaintenancePlan},
 };
 use roaring::RoaringBitmap;
 use uuid::Uuid;
 
 use super::{drive::Built, report::MaintenanceReport};
 use crate::{
+    catalog::persist::{self, Announcement},
     error::{Error, ErrorKind, Result},
     planning,
     store::{
@@ -36,6 +37,8 @@ pub(super) struct Publisher {
     pub accepted: Acceptance,
     /// How often putting it right may give way to other writers.
     pub retries: usize,
+    /// Whether the index is recorded in the table's metadata.
+    pub write_v2: bool,
 }
 
 impl Publisher {
@@ -60,13 +63,31 @@ impl Publisher {
             .filter_map(|(uuid, set)| self.declaring(*uuid, set))
             .collect();
         let removed = &self.accepted.removed;
-        match publish(&self.anchor, &self.latest, name, &added, removed).await? {
-            Publication::Done(committed) => self.read_back(&committed).await.map(Some),
-            Publication::Conflict(error) => {
+        let announced = match self.plan.action {
+            Action::Create | Action::Replace => {
+                match persist::announce(&self.latest, &self.plan, self.write_v2).await? {
+                    Announcement::Done(announced) => announced,
+                    Announcement::Conflict => return Ok(None),
+                }
+            }
+            Action::Refresh | Action::Optimize => None,
+        };
+        let published = match publish(&self.anchor, &self.latest, name, &added, removed).await {
+            Ok(Publication::Done(committed)) => self.read_back(&committed).await.map(Some),
+            Ok(Publication::Conflict(error)) => {
                 tracing::debug!(index = name, %error, "another writer was faster");
                 Ok(None)
             }
+            Err(error) => Err(error),
+        };
+        let nothing_stays = match &published {
+            Ok(report) => report.is_none(),
+            Err(error) => !matches!(error.kind(), ErrorKind::OutcomeUnknown | ErrorKind::Committed),
+        };
+        if let Some(announced) = announced.filter(|_| nothing_stays) {
+            persist::withdraw(&self.latest, &announced).await;
         }
+        published
     }
 
     /// The segment that was built, declaring these fragments.
@@ -94,10 +115,13 @@ impl Publisher {
                 "index '{name}' lost its column during the commit; its new segments were removed"
             )));
         };
-        let version = match rewritten.is_empty() {
+        let mut version = match rewritten.is_empty() {
             true => committed.number(),
             false => self.put_right(committed, &fragments).await?,
         };
+        if self.plan.action.continues() && self.write_v2 {
+            version = persist::record_committed(committed, &self.plan).await.unwrap_or(version);
+        }
         let declared = self.accepted.added.iter().fold(RoaringBitmap::new(), |all, (_, d)| all | d);
         let missing = (declared - &fragments) | &self.accepted.retired;
         if !missing.is_empty() {

@@ -62,6 +62,11 @@ pub(crate) fn drop_schema() -> SchemaRef {
     schema(&["segments_removed", "version"])
 }
 
+/// The schema of what an ALTER INDEX answers.
+pub(crate) fn alter_schema() -> SchemaRef {
+    schema(&["version"])
+}
+
 /// The schema of what an OPTIMIZE TABLE answers.
 pub(crate) fn compaction_schema() -> SchemaRef {
     let columns =

@@ -11,9 +11,10 @@ use lance_index_plan::coverage::format_ranges;
 
 use super::answer::Answer;
 use crate::{
+    catalog,
     error::{Error, Result},
     settings::RunSettings,
-    store::describe::{self, IndexDescription, SegmentDescription},
+    store::describe::{IndexDescription, SegmentDescription},
     table::Target,
 };
 
@@ -46,7 +47,7 @@ impl Answer for Show {
     }
 
     async fn answer(&self, _settings: RunSettings) -> Result<RecordBatch> {
-        let described = describe::indexes(self.target().table()).await?;
+        let described = catalog::describe(self.target().table()).await?;
         let columns = match self {
             Self::Indexes { .. } => index_columns(&described),
             Self::Segments { index, .. } => segment_columns(&described, index.as_deref()),
@@ -139,7 +140,7 @@ fn index_columns(indexes: &[IndexDescription]) -> Vec<ArrayRef> {
         some_counts(all().map(size)),
         text(all().map(|index| index.state.as_str())),
         Arc::new(StringArray::from_iter(all().map(|index| index.config.as_deref()))),
-        text(all().map(|_| "inferred")),
+        text(all().map(|index| index.source.as_str())),
     ]
 }
 

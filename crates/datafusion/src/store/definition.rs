@@ -104,7 +104,7 @@ fn btree_format(type_url: &str, addresses: bool) -> String {
 
 /// The settings of a full-text segment; `Some(None)` where its manifest entry doesn't have them,
 /// as those of old versions don't; `None` if it is of another type.
-fn fts_details(segment: &IndexMetadata) -> Option<Option<Value>> {
+pub(super) fn fts_details(segment: &IndexMetadata) -> Option<Option<Value>> {
     let details = segment.index_details.as_ref().filter(|details| is_fts(&details.type_url))?;
     let details = pbold::InvertedIndexDetails::decode(details.value.as_slice()).ok();
     let details = details.filter(|details| details.base_tokenizer.is_some());
@@ -131,7 +131,7 @@ pub(crate) fn tokens_in(segment: &IndexMetadata, text: &str) -> Option<usize> {
 
 /// The settings with defaults filled in. Where the postings are kept in another version of the
 /// posting format, segments still go together.
-fn canonical(details: &pbold::InvertedIndexDetails) -> lance::Result<Value> {
+pub(super) fn canonical(details: &pbold::InvertedIndexDetails) -> lance::Result<Value> {
     let mut details = details.clone();
     details.posting_format_version = None;
     let mut json = InvertedIndexParams::try_from(&details)?.to_training_json()?;
@@ -149,16 +149,21 @@ pub(crate) fn parameters_in_manifest(segment: &IndexMetadata) -> Option<String> 
     if let Some(params) = fts_details(segment) {
         return params.map(|params| without_defaults(params).to_string());
     }
+    let rows = rows_per_zone(segment)?;
+    Some(serde_json::json!({ "rows_per_zone": rows }).to_string())
+}
+
+/// The parameter of a zone map; `None` if it is of another type, or the manifest doesn't have it.
+pub(super) fn rows_per_zone(segment: &IndexMetadata) -> Option<u64> {
     let details = segment.index_details.as_ref()?;
     if !details.type_url.ends_with("ZoneMapIndexDetails") {
         return None;
     }
-    let zonemap = pbold::ZoneMapIndexDetails::decode(details.value.as_slice()).ok()?;
-    zonemap.rows_per_zone.map(|rows| serde_json::json!({ "rows_per_zone": rows }).to_string())
+    pbold::ZoneMapIndexDetails::decode(details.value.as_slice()).ok()?.rows_per_zone
 }
 
 /// The full-text settings that aren't the default.
-fn without_defaults(mut params: Value) -> Value {
+pub(super) fn without_defaults(mut params: Value) -> Value {
     let defaults = InvertedIndexParams::default();
     let defaults = (&defaults).try_into().and_then(|details| canonical(&details));
     if let (Some(params), Ok(Value::Object(defaults))) = (params.as_object_mut(), defaults) {
@@ -280,5 +285,6 @@ pub(crate) fn requested(
         index_type: index_type.name.to_string(),
         format: format_of_new(index_type, parameters, table.stable_row_ids())?,
         parameters: Value::Object(parameters.clone()).to_string(),
+        record: None,
     })
 }

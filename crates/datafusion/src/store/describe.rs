@@ -28,8 +28,10 @@ pub(crate) struct IndexDescription {
     pub unindexed_rows: u64,
     pub segments: Vec<SegmentDescription>,
     pub state: State,
-    /// Build parameters as JSON, where the manifest has them.
+    /// Build parameters as JSON, where they are known.
     pub config: Option<String>,
+    /// Where this is known from.
+    pub source: String,
 }
 
 /// One segment of an index.
@@ -60,6 +62,12 @@ pub(crate) enum State {
     OptimizeDue,
     /// Every row is indexed.
     Ready,
+    /// It is recorded, and another client has dropped it.
+    DroppedElsewhere,
+    /// It is recorded and has no segment, and no history tells why.
+    Gone,
+    /// It is recorded for a column that isn't there any more, or has become another one.
+    ColumnChanged,
     /// Its entries in the manifest don't fit together, or this version of Lance can't read it.
     Unreadable,
 }
@@ -71,97 +79,119 @@ impl State {
             Self::RefreshDue => "refresh due",
             Self::OptimizeDue => "optimize due",
             Self::Ready => "ready",
+            Self::DroppedElsewhere => "dropped elsewhere",
+            Self::Gone => "gone",
+            Self::ColumnChanged => "column changed",
             Self::Unreadable => "unreadable",
         }
     }
 }
 
-/// Every user index of the table, by name; opens no index file.
-pub(crate) async fn indexes(table: &TableVersion) -> Result<Vec<IndexDescription>> {
+/// Every user index of the table that has segments, and those of other `names`; by name. `policy` is
+/// the one of an index. Opens no index file.
+pub(crate) async fn indexes(
+    table: &TableVersion,
+    indexes: &Indexes,
+    names: &[String],
+    policy: impl Fn(&str) -> MergePolicy,
+) -> Result<Vec<IndexDescription>> {
     let mut rows = BTreeMap::new();
     for fragment in table.dataset.fragments().iter() {
         rows.insert(fragment.id as u32, live_rows(table, fragment).await?);
     }
-    let indexes = Indexes::read(table).await?;
-    let mergeable = Mergeable::of(table).await?;
+    let surroundings = Surroundings { table, rows, mergeable: Mergeable::of(table).await? };
     let readable = indexes.readable.iter().map(|(name, segments)| (name, segments, true));
     let hidden = indexes.hidden.iter().map(|(name, segments)| (name, segments, false));
     let mut described: Vec<_> = readable
         .chain(hidden)
         .map(|(name, segments, readable)| {
-            describe(table, name, segments, readable, &rows, &mergeable)
+            surroundings.describe(name, segments, readable, &policy(name))
         })
         .collect();
+    let known = |name: &String| described.iter().any(|index| index.name == *name);
+    let other: Vec<_> = names.iter().filter(|name| !known(name)).collect();
+    let without = |name: &&String| surroundings.describe(name, &[], false, &policy(name));
+    described.extend(other.iter().map(without));
     described.sort_by(|a, b| a.name.cmp(&b.name));
     Ok(described)
 }
 
-fn describe(
-    table: &TableVersion,
-    name: &str,
-    metadata: &[IndexMetadata],
-    readable: bool,
-    rows: &BTreeMap<u32, u64>,
-    mergeable: &Mergeable,
-) -> IndexDescription {
-    let live: RoaringBitmap = rows.keys().copied().collect();
-    let total: u64 = rows.values().sum();
-    let rows_of = |set: &RoaringBitmap| set.iter().filter_map(|id| rows.get(&id)).sum::<u64>();
-    let policy = MergePolicy::default();
-    let candidates: Vec<Candidate> = metadata
-        .iter()
-        .map(|segment| {
-            let fragments = segment.effective_fragment_bitmap(&live).unwrap_or_default();
-            Candidate {
-                uuid: segment.uuid,
-                rows: rows_of(&fragments),
-                fragments,
-                bytes: segment.total_size_bytes(),
-                kind: mergeable::kind(segment, table.stable_row_ids()),
-                ineligible: mergeable.ineligible(segment),
-            }
-        })
-        .collect();
-    let segments: Vec<SegmentDescription> = metadata
-        .iter()
-        .zip(&candidates)
-        .map(|(segment, candidate)| {
-            let is_ours = definition::type_of(segment).is_some();
-            SegmentDescription {
-                uuid: segment.uuid,
-                rows: candidate.rows,
-                fragments: candidate.fragments.clone(),
-                tier: policy.tier_of(candidate).filter(|_| is_ours),
-                bytes: segment.total_size_bytes(),
-                index_version: segment.index_version,
-                built_at_version: segment.dataset_version,
-                created_at: segment.created_at.map(|at| at.timestamp_millis()),
-            }
-        })
-        .collect();
-    let covered = segments.iter().fold(RoaringBitmap::new(), |all, s| all | &s.fragments);
-    let indexed_rows = rows_of(&covered);
-    let unindexed_fragments = live.len() - covered.len();
-    let sound = readable && is_sound(table, metadata);
-    let state = match () {
-        _ if !sound => State::Unreadable,
-        _ if covered.is_empty() && !live.is_empty() => State::Unbuilt,
-        _ if unindexed_fragments > 0 => State::RefreshDue,
-        _ if !policy.select(&candidates, &live).groups.is_empty() => State::OptimizeDue,
-        _ => State::Ready,
-    };
-    let newest = metadata.last();
-    IndexDescription {
-        name: name.to_string(),
-        fields: newest.map(|segment| field_paths(table, segment)).unwrap_or_default(),
-        index_type: newest.map(type_name).unwrap_or_default(),
-        indexed_fragments: covered.len(),
-        indexed_rows,
-        unindexed_fragments,
-        unindexed_rows: total.saturating_sub(indexed_rows),
-        config: newest.and_then(definition::parameters_in_manifest),
-        segments,
-        state,
+/// What of a table an index is described by.
+struct Surroundings<'a> {
+    table: &'a TableVersion,
+    /// Live rows by fragment.
+    rows: BTreeMap<u32, u64>,
+    mergeable: Mergeable,
+}
+
+impl Surroundings<'_> {
+    fn describe(
+        &self,
+        name: &str,
+        metadata: &[IndexMetadata],
+        readable: bool,
+        policy: &MergePolicy,
+    ) -> IndexDescription {
+        let Self { table, rows, mergeable } = self;
+        let live: RoaringBitmap = rows.keys().copied().collect();
+        let total: u64 = rows.values().sum();
+        let rows_of = |set: &RoaringBitmap| set.iter().filter_map(|id| rows.get(&id)).sum::<u64>();
+        let candidates: Vec<Candidate> = metadata
+            .iter()
+            .map(|segment| {
+                let fragments = segment.effective_fragment_bitmap(&live).unwrap_or_default();
+                Candidate {
+                    uuid: segment.uuid,
+                    rows: rows_of(&fragments),
+                    fragments,
+                    bytes: segment.total_size_bytes(),
+                    kind: mergeable::kind(segment, table.stable_row_ids()),
+                    ineligible: mergeable.ineligible(segment),
+                }
+            })
+            .collect();
+        let segments: Vec<SegmentDescription> = metadata
+            .iter()
+            .zip(&candidates)
+            .map(|(segment, candidate)| {
+                let is_ours = definition::type_of(segment).is_some();
+                SegmentDescription {
+                    uuid: segment.uuid,
+                    rows: candidate.rows,
+                    fragments: candidate.fragments.clone(),
+                    tier: policy.tier_of(candidate).filter(|_| is_ours),
+                    bytes: segment.total_size_bytes(),
+                    index_version: segment.index_version,
+                    built_at_version: segment.dataset_version,
+                    created_at: segment.created_at.map(|at| at.timestamp_millis()),
+                }
+            })
+            .collect();
+        let covered = segments.iter().fold(RoaringBitmap::new(), |all, s| all | &s.fragments);
+        let indexed_rows = rows_of(&covered);
+        let unindexed_fragments = live.len() - covered.len();
+        let sound = readable && is_sound(table, metadata);
+        let state = match () {
+            _ if !sound => State::Unreadable,
+            _ if covered.is_empty() && !live.is_empty() => State::Unbuilt,
+            _ if unindexed_fragments > 0 => State::RefreshDue,
+            _ if !policy.select(&candidates, &live).groups.is_empty() => State::OptimizeDue,
+            _ => State::Ready,
+        };
+        let newest = metadata.last();
+        IndexDescription {
+            name: name.to_string(),
+            fields: newest.map(|segment| field_paths(table, segment)).unwrap_or_default(),
+            index_type: newest.map(type_name).unwrap_or_default(),
+            indexed_fragments: covered.len(),
+            indexed_rows,
+            unindexed_fragments,
+            unindexed_rows: total.saturating_sub(indexed_rows),
+            config: newest.and_then(definition::parameters_in_manifest),
+            segments,
+            state,
+            source: "inferred".to_string(),
+        }
     }
 }
 

@@ -1,8 +1,12 @@
 //! Drops an index.
 
-use lance::index::DatasetIndexExt;
+use lance::dataset::transaction::Operation;
 
-use super::{indexes::Indexes, version::TableVersion};
+use super::{
+    commit::{Committed, commit},
+    indexes::Indexes,
+    version::TableVersion,
+};
 use crate::error::{Error, Result};
 
 /// What a drop did.
@@ -22,15 +26,23 @@ pub(crate) async fn drop_index(
 ) -> Result<Dropped> {
     let mut tries = 0;
     loop {
-        let mut latest = table.latest().await?;
-        let segments = Indexes::read(&latest).await?.segments(name).len();
+        let latest = table.latest().await?;
+        let removed = Indexes::read(&latest).await?.segments(name).to_vec();
+        let segments = removed.len();
         if segments == 0 {
             return Ok(Dropped { segments, version: latest.number() });
         }
-        match latest.dataset.drop_index(name).await {
-            Ok(()) => return Ok(Dropped { segments, version: latest.number() }),
-            Err(lance::Error::RetryableCommitConflict { .. }) if tries < retries => tries += 1,
-            Err(error) => return Err(Error::failed(format!("dropping index '{name}'"), error)),
+        let operation =
+            Operation::CreateIndex { new_indices: Vec::new(), removed_indices: removed };
+        match commit(&latest, operation, None).await? {
+            Committed::Done(done) => return Ok(Dropped { segments, version: done.number() }),
+            Committed::Conflict(_) if tries < retries => tries += 1,
+            Committed::Conflict(error) => {
+                return Err(Error::failed(format!("dropping index '{name}'"), error));
+            }
+            Committed::Unknown(unknown) => {
+                return Err(unknown.into_error("SHOW INDEXES tells whether it is dropped"));
+            }
         }
     }
 }

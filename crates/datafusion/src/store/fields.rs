@@ -13,7 +13,7 @@ use lance_index_sql::SyntaxError;
 use lance_table::format::Fragment;
 
 use super::version::TableVersion;
-use crate::{error::Result, names::pick};
+use crate::{catalog::record::FieldFacts, error::Result, names::pick};
 
 /// The field at a path written in SQL.
 ///
@@ -59,6 +59,42 @@ fn describe(schema: &Schema, field: &Field) -> IndexedField {
         path: format_field_path(&names),
         column: names.iter().map(|name| quote_identifier(name)).collect::<Vec<_>>().join("."),
         data_type: field.data_type().to_string(),
+    }
+}
+
+/// The field of that id in that version of the table.
+pub(crate) fn by_id_in(table: &TableVersion, id: i32) -> Option<IndexedField> {
+    by_id(table.dataset.schema(), id)
+}
+
+/// The field of that id, as a record has it.
+pub(crate) fn facts_by_id(table: &TableVersion, id: i32) -> Option<FieldFacts> {
+    let schema = table.dataset.schema();
+    schema.field_by_id(id).map(|field| facts(schema, field))
+}
+
+/// The field at that path, as a record has it.
+pub(crate) fn facts_by_path(table: &TableVersion, path: &str) -> Option<FieldFacts> {
+    let schema = table.dataset.schema();
+    // The item of a list, which has the path of the list, comes after it.
+    let mut all = schema.fields_pre_order().map(|field| facts(schema, field));
+    all.find(|field| field.path == path)
+}
+
+fn facts(schema: &Schema, field: &Field) -> FieldFacts {
+    let data_type = logical_type(field);
+    FieldFacts { id: field.id, path: describe(schema, field).path, data_type }
+}
+
+/// The type as Lance's schemas have it, which is the same in every version.
+fn logical_type(field: &Field) -> String {
+    let logical = field.logical_type.to_string();
+    match field.children.as_slice() {
+        [] => logical,
+        children => {
+            let children: Vec<String> = children.iter().map(logical_type).collect();
+            format!("{logical}<{}>", children.join(", "))
+        }
     }
 }
 

@@ -14,10 +14,10 @@ use uuid::Uuid;
 use super::version::TableVersion;
 
 /// Commits that are read at the most to find out how fragments were made.
-const MOST_COMMITS: u64 = 10_000;
+pub(super) const MOST_COMMITS: u64 = 10_000;
 
 /// Commits that are read at the same time.
-const CONCURRENT_READS: usize = 16;
+pub(super) const CONCURRENT_READS: usize = 16;
 
 /// What the versions after `since`, up to `table`'s, did to the segments of the index. `None` if
 /// any of that can't be read: cleanup may have removed the version or its transaction.
@@ -29,32 +29,37 @@ pub(crate) async fn events(
     let mut events = Vec::new();
     for version in since + 1..=table.number() {
         let transaction = table.commit(version).await?;
-        let mut event = IndexEvent {
-            version,
-            removed: Vec::new(),
-            added: Vec::new(),
-            moved: Vec::new(),
-            cleared: false,
-        };
-        match &transaction.operation {
-            Operation::CreateIndex { new_indices, removed_indices } => {
-                let named = |indexes: &[IndexMetadata]| -> Vec<Uuid> {
-                    let named = indexes.iter().filter(|index| index.name == name);
-                    named.map(|index| index.uuid).collect()
-                };
-                event.removed = named(removed_indices);
-                event.added = named(new_indices);
-            }
-            Operation::Rewrite { rewritten_indices, .. } => {
-                let moved = rewritten_indices.iter().map(|index| (index.old_id, index.new_id));
-                event.moved = moved.collect();
-            }
-            Operation::Overwrite { .. } | Operation::Restore { .. } => event.cleared = true,
-            _ => continue,
-        }
-        events.push(event);
+        events.extend(event(version, &transaction.operation, name));
     }
     Some(events)
+}
+
+/// What a commit did to the segments of the index; `None` if nothing.
+pub(super) fn event(version: u64, operation: &Operation, name: &str) -> Option<IndexEvent> {
+    let mut event = IndexEvent {
+        version,
+        removed: Vec::new(),
+        added: Vec::new(),
+        moved: Vec::new(),
+        cleared: false,
+    };
+    match operation {
+        Operation::CreateIndex { new_indices, removed_indices } => {
+            let named = |indexes: &[IndexMetadata]| -> Vec<Uuid> {
+                let named = indexes.iter().filter(|index| index.name == name);
+                named.map(|index| index.uuid).collect()
+            };
+            event.removed = named(removed_indices);
+            event.added = named(new_indices);
+        }
+        Operation::Rewrite { rewritten_indices, .. } => {
+            let moved = rewritten_indices.iter().map(|index| (index.old_id, index.new_id));
+            event.moved = moved.collect();
+        }
+        Operation::Overwrite { .. } | Operation::Restore { .. } => event.cleared = true,
+        _ => return None,
+    }
+    Some(event)
 }
 
 /// The version after `since` whose commit carries the job id, up to `table`'s.

@@ -6,6 +6,8 @@ use lance::index::DatasetIndexExt;
 use lance_table::{
     format::IndexMetadata, io::manifest::read_manifest_indexes, system_index::is_system_index,
 };
+use roaring::RoaringBitmap;
+use uuid::Uuid;
 
 use super::version::TableVersion;
 use crate::error::{Error, Result};
@@ -18,6 +20,16 @@ pub(crate) struct Indexes {
     /// Indexes with a segment of a type or version that this version of Lance can't read. They own
     /// their names all the same.
     pub hidden: BTreeMap<String, Vec<IndexMetadata>>,
+}
+
+/// The files of a segment.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct SegmentFile {
+    pub uuid: Uuid,
+    /// The fragments that the manifest says it covers, dead ones included.
+    pub declared: RoaringBitmap,
+    /// `None` if the manifest doesn't know it.
+    pub bytes: Option<u64>,
 }
 
 impl Indexes {
@@ -44,6 +56,16 @@ impl Indexes {
     /// The segments of all of them.
     pub(crate) fn all(&self) -> impl Iterator<Item = &IndexMetadata> {
         self.readable.values().chain(self.hidden.values()).flatten()
+    }
+
+    /// The files of the index, a segment each.
+    pub(crate) fn files(&self, name: &str) -> Vec<SegmentFile> {
+        let file = |segment: &IndexMetadata| SegmentFile {
+            uuid: segment.uuid,
+            declared: segment.fragment_bitmap.clone().unwrap_or_default(),
+            bytes: segment.total_size_bytes(),
+        };
+        self.segments(name).iter().map(file).collect()
     }
 
     /// All segments of the index.

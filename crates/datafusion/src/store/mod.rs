@@ -1,5 +1,6 @@
 //! The adapter to Lance: calls it and converts what it says. Decides nothing.
 
+pub(crate) mod absence;
 pub(crate) mod build;
 pub(crate) mod built;
 pub(crate) mod change;
@@ -16,6 +17,8 @@ pub(crate) mod indexes;
 pub(crate) mod lineage;
 pub(crate) mod merge;
 pub(crate) mod mergeable;
+pub(crate) mod metadata;
+pub(crate) mod parameters;
 pub(crate) mod publish;
 mod rows;
 pub(crate) mod snapshot;

@@ -14,6 +14,7 @@ use super::{
     version::TableVersion,
 };
 use crate::{
+    catalog::Recorded,
     error::{Error, Result},
     index_type::{IndexType, Postings},
 };
@@ -27,6 +28,8 @@ pub(crate) struct Subject<'a> {
     pub field_id: Option<i32>,
     /// The format that new segments have turned out to get; derived if not given.
     pub format: Option<&'a str>,
+    /// What the index is, where that is recorded; told from its segments if not given.
+    pub recorded: Option<&'a Recorded>,
 }
 
 /// The snapshot of one index in that version of the table.
@@ -42,7 +45,8 @@ pub(crate) async fn read(table: &TableVersion, subject: Subject<'_>) -> Result<I
 
 /// The same for an index of any type that Lance knows.
 pub(crate) async fn read_any_type(table: &TableVersion, name: &str) -> Result<IndexSnapshot> {
-    read_if(table, Subject { name, field_id: None, format: None }, |_| true).await
+    let subject = Subject { name, field_id: None, format: None, recorded: None };
+    read_if(table, subject, |_| true).await
 }
 
 /// The snapshot of an index whose type is accepted; `None` is one that isn't maintained here.
@@ -61,12 +65,13 @@ async fn read_if(
         )));
     }
     let metadata = indexes.segments(subject.name);
-    let index_definition = match metadata.last() {
-        Some(newest) if !accepted(definition::type_of(newest)) => {
+    let index_definition = match (subject.recorded, metadata.last()) {
+        (Some(recorded), _) => Some(recorded.definition_with(subject.format)),
+        (None, Some(newest)) if !accepted(definition::type_of(newest)) => {
             return Err(not_maintained(newest));
         }
-        Some(newest) => Some(define(table, metadata, newest, subject.format)?),
-        None => None,
+        (None, Some(newest)) => Some(define(table, metadata, newest, subject.format)?),
+        (None, None) => None,
     };
     let by_index = index_definition.as_ref().map(|index| index.field.id);
     let field_id = subject.field_id.or(by_index);
@@ -75,7 +80,8 @@ async fn read_if(
 
     let index = match index_definition {
         Some(definition) => {
-            let segments = segments(table, &definition, metadata, &uncovered).await?;
+            let mut segments = segments(table, &definition, metadata, &uncovered).await?;
+            subject.recorded.iter().for_each(|recorded| recorded.tell_apart(&mut segments));
             Some(Index { definition, segments })
         }
         None => None,
@@ -109,6 +115,7 @@ pub(crate) async fn read_to_replace(
                 index_type: String::new(),
                 parameters: String::new(),
                 format: String::new(),
+                record: None,
             },
             segments: metadata
                 .iter()
@@ -135,7 +142,7 @@ fn not_maintained(newest: &IndexMetadata) -> Error {
     ))
 }
 
-fn define(
+pub(super) fn define(
     table: &TableVersion,
     metadata: &[IndexMetadata],
     newest: &IndexMetadata,
@@ -173,6 +180,7 @@ fn define(
         index_type: describe::type_name(newest),
         parameters: Value::Object(Default::default()).to_string(),
         format,
+        record: None,
     })
 }
 

@@ -36,7 +36,7 @@ async fn a_commit_whose_answer_is_lost_is_found_again() {
     let version = table.version().await;
     let session = scripted(&table, |_| Does::LoseAnswer).await;
     run(&session, CREATE).await.unwrap();
-    assert_eq!(table.version().await, version + 1);
+    assert_eq!(table.version().await, version + 2);
     assert_eq!(table.segments("i").await, [vec![0]]);
     table.oracle("i", "id = 7").await;
 }

@@ -4,6 +4,7 @@ use std::{
     fmt,
     ops::Range,
     sync::{Arc, Mutex},
+    time::{Duration, Instant},
 };
 
 use async_trait::async_trait;
@@ -19,13 +20,29 @@ use object_store::{
 
 use crate::support::{Table, config, half_and_half, letters, session};
 
-/// Notes the path of every read.
+/// Notes the path of every read; of one that asks only for the size, with `HEAD ` before it.
 #[derive(Debug, Default, Clone)]
-struct Reads(Arc<Mutex<Vec<String>>>);
+struct Reads(Arc<Mutex<Vec<String>>>, Arc<Mutex<Duration>>);
 
 impl Reads {
     fn note(&self, path: &Path) {
         self.0.lock().unwrap().push(path.to_string());
+    }
+
+    fn note_size(&self, path: &Path) {
+        self.0.lock().unwrap().push(format!("HEAD {path}"));
+    }
+
+    /// From now on, every read waits so long.
+    fn answer_after(&self, wait: Duration) {
+        *self.1.lock().unwrap() = wait;
+    }
+
+    async fn wait(&self) {
+        let wait = *self.1.lock().unwrap();
+        if !wait.is_zero() {
+            tokio::time::sleep(wait).await;
+        }
     }
 
     fn take(&self) -> Vec<String> {
@@ -74,12 +91,18 @@ impl ObjectStore for Noting {
     }
 
     async fn get_opts(&self, from: &Path, how: GetOptions) -> Result<GetResult> {
-        self.reads.note(from);
+        if how.head {
+            self.reads.note_size(from)
+        } else {
+            self.reads.note(from)
+        }
+        self.reads.wait().await;
         self.original.get_opts(from, how).await
     }
 
     async fn get_ranges(&self, from: &Path, ranges: &[Range<u64>]) -> Result<Vec<bytes::Bytes>> {
         self.reads.note(from);
+        self.reads.wait().await;
         self.original.get_ranges(from, ranges).await
     }
 
@@ -240,6 +263,72 @@ async fn show_reads_manifests_only() {
     // However many fragments and indexes there are: for each statement the hint of the latest
     // version, the manifest, the look for a newer one, the list of indexes.
     assert!(paths.len() <= 3 * 7, "{paths:?}");
+}
+
+/// The manifest knows how large the files are.
+#[tokio::test]
+async fn nothing_asks_for_the_size_of_an_index_file() {
+    for (method, column, predicate) in [
+        ("btree", "id", "id = 7"),
+        ("bitmap", "cat", "cat = 'A'"),
+        ("label_list", "tags", "array_has(tags, 'A')"),
+        ("ngram", "txt", "contains(txt, 'Apple')"),
+        ("zonemap", "id", "id = 7"),
+        ("bloomfilter", "id", "id = 7"),
+        ("fts", "txt", "true"),
+        ("fm", "txt", "contains(txt, 'Apple')"),
+    ] {
+        let table = Table::new(&[half_and_half()], false).await;
+        table.sql(&format!("CREATE INDEX i ON t USING {method} ({column})")).await;
+        table.append(letters(100..150, |_| "A")).await;
+        table.sql("ALTER TABLE t REFRESH INDEX i").await;
+        table.append(letters(150..160, |_| "A")).await;
+        let (session, reads) = noting(&table).await;
+        for statement in [
+            "SHOW INDEXES FROM t",
+            "SHOW INDEX SEGMENTS FROM t",
+            "SHOW CREATE INDEX i ON t",
+            "EXPLAIN ALTER TABLE t REFRESH INDEX i",
+        ] {
+            run(&session, statement).await;
+        }
+        let paths = reads.take();
+        // Nor is any of them opened: the record says what the index is.
+        assert!(!paths.iter().any(|path| path.contains("_indices")), "{method}: {paths:?}");
+        let from = if method == "fts" { "lance_fts('t', 'txt', 'common')" } else { "t" };
+        run(&session, &format!("SELECT * FROM {from} WHERE {predicate}")).await;
+        let paths = reads.take();
+        assert!(paths.iter().any(|path| path.contains("_indices")), "{method}: {paths:?}");
+        let sizes = |path: &String| path.starts_with("HEAD ") && path.contains("_indices");
+        assert!(!paths.iter().any(sizes), "{method}: {paths:?}");
+    }
+}
+
+/// What the sizes in the manifest save: an entry without them, as clients before 4.0 wrote, has a
+/// query ask for the size of each file first. The store takes 50 ms to answer.
+#[tokio::test]
+async fn without_sizes_each_file_is_asked_for() {
+    let table = Table::fixture("pylance-1.0.4").await;
+    let query = async || {
+        let (session, reads) = noting(&table).await;
+        run(&session, "SHOW INDEXES FROM t").await;
+        reads.take();
+        reads.answer_after(Duration::from_millis(50));
+        let started = Instant::now();
+        run(&session, "SELECT * FROM t WHERE id = 7").await;
+        let took = started.elapsed();
+        let sizes = reads.take();
+        let of_index = |path: &&String| path.starts_with("HEAD ") && path.contains("_indices");
+        (sizes.iter().filter(of_index).count(), took)
+    };
+    let (sizes, slow) = query().await;
+    assert!(sizes > 0);
+    table.sql("CREATE OR REPLACE INDEX id_btree ON t (id)").await;
+    assert_eq!(table.oracle("id_btree", "id = 7").await, 1);
+    let (none, fast) = query().await;
+    assert_eq!(none, 0);
+    // Not checked: what else the machine does has a say in it.
+    println!("{sizes} sizes asked for: {slow:?}; none: {fast:?}");
 }
 
 /// Adds fragments of two rows, many in a commit.

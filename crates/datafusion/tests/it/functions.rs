@@ -66,7 +66,7 @@ async fn each_function_is_its_statement() {
         "+------------+-------------------+----------------+---------+\n\
          | index_name | fragments_indexed | segments_added | version |\n\
          +------------+-------------------+----------------+---------+\n\
-         | i          | 1                 | 1              | 2       |\n\
+         | i          | 1                 | 1              | 3       |\n\
          +------------+-------------------+----------------+---------+"
     );
     sql(&session, "SELECT * FROM lance_create_index('t', 'j', 'cat', 'bitmap', 'train=true')")
@@ -85,7 +85,7 @@ async fn each_function_is_its_statement() {
         "+------------+-------------------+----------------+--------------------+---------+\n\
          | index_name | fragments_indexed | segments_added | segments_rewritten | version |\n\
          +------------+-------------------+----------------+--------------------+---------+\n\
-         | i          | 2                 | 2              | 0                  | 7       |\n\
+         | i          | 2                 | 2              | 0                  | 10      |\n\
          +------------+-------------------+----------------+--------------------+---------+"
     );
     let others = sql(&session, "SELECT * FROM lance_refresh_indexes('t', 'num_segments=1')").await;
@@ -98,10 +98,19 @@ async fn each_function_is_its_statement() {
         ("lance_indexes('t')", "SHOW INDEXES IN t"),
         ("lance_index_segments('t')", "SHOW INDEX SEGMENTS IN t"),
         ("lance_index_segments('t', 'i')", "SHOW INDEX SEGMENTS IN t INDEX i"),
+        ("lance_show_create_index('t', 'k')", "SHOW CREATE INDEX k ON t"),
     ] {
         let listed = print(&session, &format!("SELECT * FROM {function}")).await;
         assert_eq!(listed, table.print(statement).await);
     }
+    let options = "'target_rows_per_segment=10, merge_factor=4', 'target_bytes_per_segment=20'";
+    let set = format!("SELECT * FROM lance_alter_index_set('t', 'k', {options})");
+    assert!(print(&session, &set).await.contains("| k          | 13 "));
+    let reset = "SELECT * FROM lance_alter_index_reset('t', 'k', 'merge_factor', \
+                 'target_bytes_per_segment')";
+    assert!(print(&session, reset).await.contains("| k          | 14 "));
+    let shown = table.print("SHOW CREATE INDEX k ON t").await;
+    assert!(shown.contains("SET (target_rows_per_segment = 10) "), "{shown}");
     let ready = "SELECT name FROM lance_indexes('t') WHERE state = 'ready' ORDER BY name DESC";
     assert!(print(&session, ready).await.ends_with("| k    |\n| j    |\n| i    |\n+------+"));
     let dropped = print(&session, "SELECT * FROM lance_drop_index('t', 'k')").await;
@@ -220,6 +229,7 @@ async fn wrong_calls() {
 #[tokio::test]
 async fn a_query_acts_once() {
     let table = Table::new(&[half_and_half()], false).await;
+    table.sql("CREATE INDEX i ON t (id)").await;
     const CTE: &str = "WITH c AS (SELECT * FROM {f})";
     for partitions in [1, 4] {
         let config = SessionConfig::new().with_target_partitions(partitions);
@@ -292,6 +302,7 @@ async fn a_query_acts_once() {
 #[tokio::test]
 async fn explain_is_a_dry_run() {
     let table = Table::new(&[half_and_half()], false).await;
+    table.sql("CREATE INDEX i ON t (id)").await;
     let session = stock(&table, config()).await;
     for explain in ["", "VERBOSE ", "FORMAT TREE "] {
         let query = format!("EXPLAIN {explain}SELECT * FROM {{f}} LIMIT 1");
@@ -300,7 +311,7 @@ async fn explain_is_a_dry_run() {
     let plan = print(&session, &format!("EXPLAIN SELECT version FROM {ACT}")).await;
     for part in [
         "OnceExec: lance_create_index, MaintainIndex: CREATE OR REPLACE INDEX ON t; \
-         Index: i USING btree (id), read version 1; BuildCoverage unit=0 fragments=[0] rows=100",
+         Index: i USING btree (id), read version 3; BuildCoverage unit=0 fragments=[0] rows=100",
         "  IndexCommitExec: CREATE OR REPLACE INDEX ON t",
         "    IndexWorkExec: index=i, executor=local, units=[BuildCoverage unit=0",
     ] {
@@ -350,10 +361,11 @@ async fn a_limit_bounds_the_rows_and_not_the_work() {
 #[tokio::test]
 async fn every_query_acts() {
     let table = Table::new(&[half_and_half()], false).await;
+    table.sql("CREATE INDEX i ON t (id)").await;
     let session = stock(&table, config()).await;
     // A view holds the call; each query of it is another.
     sql(&session, &format!("CREATE VIEW v AS SELECT * FROM {ACT}")).await;
-    assert_eq!(table.version().await, 1);
+    assert_eq!(table.version().await, 3);
     for query in [
         "SELECT * FROM v",
         "SELECT * FROM v",

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+mod catalog;
 mod changes;
 mod commits;
 mod compaction;
@@ -14,6 +15,7 @@ mod growth;
 mod optimize;
 mod pinned;
 mod races;
+mod recorded;
 mod scripted;
 mod stale;
 mod support;

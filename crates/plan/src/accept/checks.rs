@@ -11,6 +11,7 @@ use crate::{
     dispose::{Disposition, dispose},
     history::{IndexEvent, is_same_index},
     plan::{Action, MaintenancePlan, are_unchanged},
+    record::is_same_record,
     snapshot::{IndexSnapshot, SegmentSnapshot},
     stale::stale_for,
 };
@@ -61,7 +62,10 @@ fn check_index(case: &Case<'_>) -> Vec<Rejection> {
         (Action::Refresh | Action::Optimize, Some(index)) => {
             let now = &index.definition;
             let segments: Vec<Uuid> = index.segments.iter().map(|segment| segment.uuid).collect();
-            if !is_same_index(&case.plan.segments, case.events, &segments) {
+            let has_segments = !segments.is_empty();
+            if !is_same_index(&case.plan.segments, case.events, &segments)
+                || !is_same_record(planned.record, now.record, has_segments)
+            {
                 vec![Rejection::Dropped]
             } else if now.field.id != planned.field.id || now.index_type != planned.index_type {
                 vec![Rejection::Redefined]
