@@ -6,7 +6,7 @@ use lance_index_plan::{
     error::PlanError,
     plan::plan_optimize,
     snapshot::{
-        FragmentSnapshot, Index, IndexDefinition, IndexSnapshot, IndexedField, Merging,
+        FragmentSnapshot, Index, IndexDefinition, IndexSnapshot, IndexedField, Merging, RowOrigins,
         SegmentSnapshot,
     },
     tiers::MergePolicy,
@@ -82,7 +82,7 @@ fn snapshot(segments: u32, least: u64, most: u64) -> IndexSnapshot {
             merging: Merging::Exact,
             built_at: 1,
             bytes: Some(each * u64::from(covered) * 16),
-            follows_rows: false,
+            follows_rows: true,
             source: None,
             rewritten: RoaringBitmap::new(),
         }
@@ -94,7 +94,12 @@ fn snapshot(segments: u32, least: u64, most: u64) -> IndexSnapshot {
         id,
         live_rows,
         field_files: field_files.clone(),
-        rows: None,
+        // Each fragment is an append of its own to a table with stable row ids.
+        rows: Some(RowOrigins {
+            row_ids: Some((u64::from(id) * 10_000, u64::from(id) * 10_000 + 9_999)),
+            oldest_created: u64::from(id) + 2,
+            newest_changed: 0,
+        }),
     };
     let field = IndexedField {
         id: 0,

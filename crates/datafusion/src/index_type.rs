@@ -15,8 +15,8 @@ pub struct IndexType {
     pub type_url: &'static str,
     /// What its postings are.
     pub postings: Postings,
-    /// What Lance's merge makes of rows that were deleted after they had been indexed.
-    pub deleted_rows: DeletedRows,
+    /// What Lance's merge of its segments is.
+    pub merge: Merge,
     /// Its build parameters, by the names that Lance reads.
     pub parameters: &'static [Parameter],
 }
@@ -35,15 +35,18 @@ pub enum Postings {
     Candidates,
 }
 
-/// What Lance's merge of segments makes of rows that were deleted after they had been indexed.
+/// What Lance's merge of segments of a type is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum DeletedRows {
-    /// It leaves them out, or queries do, and they change no answer.
-    Ignored,
-    /// It refuses segments that cover a fragment which is gone.
-    Refused,
-    /// It keeps them, and queries count them in the scores of others.
-    Counted,
+pub enum Merge {
+    /// It merges postings. Those of rows that were deleted since are left out, or change no answer.
+    Exact,
+    /// The same, but segments that cover a fragment which is gone are refused.
+    OfLiveFragments,
+    /// It merges postings, and keeps those of deleted rows, which queries count in the scores of
+    /// others.
+    KeepsDeleted,
+    /// It indexes the rows anew.
+    Rebuild,
 }
 
 /// A build parameter.
@@ -127,7 +130,7 @@ pub static INDEX_TYPES: [IndexType; 8] = [
         lance_name: "BTREE",
         type_url: "/lance.table.BTreeIndexDetails",
         postings: Postings::Addresses,
-        deleted_rows: DeletedRows::Ignored,
+        merge: Merge::Exact,
         parameters: &[parameter("zone_size", ROWS)],
     },
     IndexType {
@@ -136,7 +139,7 @@ pub static INDEX_TYPES: [IndexType; 8] = [
         lance_name: "BITMAP",
         type_url: "/lance.table.BitmapIndexDetails",
         postings: Postings::RowIds,
-        deleted_rows: DeletedRows::Ignored,
+        merge: Merge::Exact,
         parameters: &[],
     },
     IndexType {
@@ -145,7 +148,7 @@ pub static INDEX_TYPES: [IndexType; 8] = [
         lance_name: "LABELLIST",
         type_url: "/lance.table.LabelListIndexDetails",
         postings: Postings::RowIds,
-        deleted_rows: DeletedRows::Ignored,
+        merge: Merge::Exact,
         parameters: &[],
     },
     IndexType {
@@ -154,7 +157,7 @@ pub static INDEX_TYPES: [IndexType; 8] = [
         lance_name: "NGRAM",
         type_url: "/lance.table.NGramIndexDetails",
         postings: Postings::Candidates,
-        deleted_rows: DeletedRows::Refused,
+        merge: Merge::OfLiveFragments,
         parameters: &[],
     },
     IndexType {
@@ -163,7 +166,7 @@ pub static INDEX_TYPES: [IndexType; 8] = [
         lance_name: "ZONEMAP",
         type_url: "/lance.table.ZoneMapIndexDetails",
         postings: Postings::Addresses,
-        deleted_rows: DeletedRows::Ignored,
+        merge: Merge::Exact,
         parameters: &[parameter("rows_per_zone", ROWS)],
     },
     IndexType {
@@ -172,7 +175,7 @@ pub static INDEX_TYPES: [IndexType; 8] = [
         lance_name: "BLOOMFILTER",
         type_url: "/lance.index.pb.BloomFilterIndexDetails",
         postings: Postings::Addresses,
-        deleted_rows: DeletedRows::Ignored,
+        merge: Merge::Exact,
         parameters: &[
             parameter("number_of_items", ROWS),
             parameter("probability", Values::Between { above: 0.0, below: 1.0 }),
@@ -184,7 +187,7 @@ pub static INDEX_TYPES: [IndexType; 8] = [
         lance_name: "INVERTED",
         type_url: "/lance.table.InvertedIndexDetails",
         postings: Postings::RowIds,
-        deleted_rows: DeletedRows::Counted,
+        merge: Merge::KeepsDeleted,
         parameters: &[
             parameter("lance_tokenizer", Values::Text),
             parameter("base_tokenizer", Values::Text),
@@ -211,7 +214,7 @@ pub static INDEX_TYPES: [IndexType; 8] = [
         lance_name: "FM",
         type_url: "/lance.index.pb.FMIndexDetails",
         postings: Postings::Addresses,
-        deleted_rows: DeletedRows::Ignored,
+        merge: Merge::Rebuild,
         parameters: &[],
     },
 ];

@@ -13,7 +13,7 @@ use crate::{
 
 mod optimize_index;
 
-pub use optimize_index::{CoreOptimize, How, OptimizeIndexOptions};
+pub use optimize_index::{CoreOptimize, OptimizeIndexOptions, Strategy};
 
 /// The most segments that a statement may ask for.
 const MAX_SEGMENTS: u64 = 100_000;

@@ -1,12 +1,14 @@
 //! Takes a snapshot, asks for a plan, and completes what only the index's files know.
 
 use lance_index_plan::{
+    coverage::unindexed,
     plan::{
         MaintenancePlan, Parallelism, Reason, Superseded, plan_create, plan_optimize, plan_refresh,
     },
     snapshot::{IndexDefinition, IndexSnapshot, SegmentSnapshot},
     tiers::MergePolicy,
 };
+use roaring::RoaringBitmap;
 use serde_json::{Map, Value};
 
 use crate::{
@@ -20,10 +22,12 @@ use crate::{
     },
 };
 
-/// What the plan's index is like in that version.
+/// What the plan's index is like in that version. `known` are the fragments that all new segments
+/// know, if there are any and it matters.
 pub(crate) async fn snapshot(
     plan: &MaintenancePlan,
     table: &TableVersion,
+    known: Option<&RoaringBitmap>,
 ) -> Result<IndexSnapshot> {
     let IndexDefinition { name, field, .. } = &plan.definition;
     if !plan.action.continues() {
@@ -34,26 +38,41 @@ pub(crate) async fn snapshot(
         Err(error) if error.kind() == ErrorKind::Invalid => None,
         recorded => recorded?,
     };
-    let (field_id, recorded) = (Some(field.id), recorded.as_ref());
-    snapshot::read(table, Subject { name, field_id, format: None, recorded }).await
+    let (field_id, recorded, known) = (Some(field.id), recorded.as_ref(), known);
+    snapshot::read(table, Subject { name, field_id, format: None, recorded, known }).await
+}
+
+/// What is known of new segments that an earlier plan for the same statement has made.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct New<'a> {
+    /// The format that they have turned out to get, if it isn't the one that was expected.
+    pub format: Option<&'a str>,
+    /// The fragments that all of them know, if there are any.
+    pub known: Option<&'a RoaringBitmap>,
+}
+
+impl<'a> New<'a> {
+    fn subject(new: Option<Self>, name: &'a str, recorded: Option<&'a Recorded>) -> Subject<'a> {
+        let (format, known) = (new.and_then(|new| new.format), new.and_then(|new| new.known));
+        Subject { name, field_id: None, format, recorded, known }
+    }
 }
 
 /// The plan of a `REFRESH` of one index, and the snapshot it was made from.
 ///
 /// The index's files are opened only where something is to be built, for the parameters of an index
 /// without a record.
-/// `format` is the one that new segments have turned out to get, where that is known.
 pub(crate) async fn refresh(
     table: &TableVersion,
     name: &str,
-    format: Option<&str>,
+    new: Option<New<'_>>,
     parallelism: Parallelism,
 ) -> Result<(MaintenancePlan, IndexSnapshot)> {
     let recorded = recorded(table, name).await?;
-    let subject = Subject { name, field_id: None, format, recorded: recorded.as_ref() };
+    let subject = New::subject(new, name, recorded.as_ref());
     let snapshot = snapshot::read(table, subject).await?;
     let mut plan = plan_refresh(&snapshot, name, parallelism)?;
-    complete(&mut plan, table, format).await?;
+    complete(&mut plan, table, subject.format).await?;
     Ok((plan, snapshot))
 }
 
@@ -64,11 +83,11 @@ pub(crate) async fn refresh(
 pub(crate) async fn optimize(
     table: &TableVersion,
     name: &str,
-    format: Option<&str>,
+    new: Option<New<'_>>,
     policy: &MergePolicy,
 ) -> Result<(MaintenancePlan, IndexSnapshot)> {
     let recorded = recorded(table, name).await?;
-    let subject = Subject { name, field_id: None, format, recorded: recorded.as_ref() };
+    let subject = New::subject(new, name, recorded.as_ref());
     let mut snapshot = snapshot::read(table, subject).await?;
     let mut plan = plan_optimize(&snapshot, name, policy)?;
     if plan.superseded.iter().any(|segment| segment.reason.is_merge()) {
@@ -76,15 +95,15 @@ pub(crate) async fn optimize(
             let skipped = plan.skipped.iter().find(|skipped| skipped.uuid == segment.uuid);
             skipped.is_none_or(|skipped| skipped.reason.is_for_want_of_others())
         };
-        mergeable::add_parameters(table, &mut snapshot, may_be_merged).await?;
+        mergeable::look_closer(table, &mut snapshot, may_be_merged).await?;
         plan = plan_optimize(&snapshot, name, policy)?;
     }
-    complete(&mut plan, table, format).await?;
+    complete(&mut plan, table, subject.format).await?;
     Ok((plan, snapshot))
 }
 
-/// What a REFRESH would do to an index that Lance's own optimization is to maintain; it may be of
-/// any type.
+/// What a REFRESH would do to an index that Lance's own optimization is to maintain, and its
+/// unindexed fragments; it may be of any type.
 ///
 /// # Errors
 /// A segment that Lance would turn into wrong rows or into an index that can't be listed, unless
@@ -93,8 +112,13 @@ pub(crate) async fn delegate(
     table: &TableVersion,
     name: &str,
     retrain: bool,
-) -> Result<MaintenancePlan> {
+) -> Result<(MaintenancePlan, RoaringBitmap)> {
     let snapshot = snapshot::read_any_type(table, name).await?;
+    if snapshot.index.is_none() {
+        return Err(Error::invalid(format!(
+            "index '{name}' has no segments that Lance could optimize; REFRESH INDEX builds it"
+        )));
+    }
     let plan = plan_refresh(&snapshot, name, ONE_RUN)?;
     let ours = IndexType::by_name(&plan.definition.index_type).is_some();
     let harmful = |reason: &Reason| ours || matches!(reason, Reason::Stale { .. });
@@ -109,7 +133,7 @@ pub(crate) async fn delegate(
                  {reason}; {way_out}"
             )))
         }
-        _ => Ok(plan),
+        _ => Ok((plan, unindexed(&snapshot))),
     }
 }
 

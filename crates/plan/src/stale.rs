@@ -13,7 +13,7 @@ use roaring::RoaringBitmap;
 
 use crate::{
     coverage::covered_by,
-    snapshot::{FragmentSnapshot, IndexSnapshot, SegmentSnapshot},
+    snapshot::{FragmentSnapshot, IndexSnapshot, RowOrigins, SegmentSnapshot},
 };
 
 /// Whether `segment` may hold an untrue posting for a row that is now in `fragment`, which it
@@ -39,7 +39,11 @@ fn moved_into(
     {
         return false;
     }
-    let Some(rows) = fragment.rows else { return true };
+    fragment.rows.is_none_or(|rows| are_moved(rows, segment, largest_covered))
+}
+
+/// The same of rows of these origins, in fragments that are younger than the segment.
+fn are_moved(rows: RowOrigins, segment: &SegmentSnapshot, largest_covered: Option<u64>) -> bool {
     if rows.newest_changed > segment.built_at {
         return true;
     }
@@ -52,15 +56,53 @@ fn moved_into(
     }
 }
 
+/// Fragments that are to be covered, and what is known of their rows in all.
+#[derive(Debug, Clone)]
+pub struct Added {
+    fragments: RoaringBitmap,
+    /// The bounds of the origins of all of them; `None` where anything is unknown.
+    rows: Option<RowOrigins>,
+}
+
+impl Added {
+    /// These fragments of the snapshot.
+    pub fn new(fragments: &RoaringBitmap, snapshot: &IndexSnapshot) -> Self {
+        let none = RowOrigins {
+            row_ids: Some((u64::MAX, 0)),
+            oldest_created: u64::MAX,
+            newest_changed: 0,
+        };
+        let rows = fragments.iter().filter_map(|id| snapshot.fragment(id)).try_fold(
+            none,
+            |all, fragment| {
+                let rows = fragment.rows?;
+                let ((smallest, largest), (other_smallest, other_largest)) =
+                    (all.row_ids?, rows.row_ids?);
+                Some(RowOrigins {
+                    row_ids: Some((smallest.min(other_smallest), largest.max(other_largest))),
+                    oldest_created: all.oldest_created.min(rows.oldest_created),
+                    newest_changed: all.newest_changed.max(rows.newest_changed),
+                })
+            },
+        );
+        Self { fragments: fragments.clone(), rows }
+    }
+
+    /// Whether no row of any of them can have been moved there since the segment was built.
+    fn is_new_to(&self, segment: &SegmentSnapshot, largest_covered: Option<u64>) -> bool {
+        self.rows.is_some_and(|rows| !are_moved(rows, segment, largest_covered))
+    }
+}
+
 /// The fragments among `added` for which `segment` may hold postings that are no longer true:
 /// rows were moved into them, or the indexed column was rewritten in them. `live` are those of the
 /// snapshot.
 ///
-/// Takes O(fragments of the segment and in `added`), and next to nothing for a type whose postings
-/// don't follow rows.
+/// Takes O(fragments of the segment), and O(`added`) more only if a look at all of `added` doesn't
+/// clear the segment; next to nothing for a type whose postings don't follow rows.
 pub fn stale_for(
     segment: &SegmentSnapshot,
-    added: &RoaringBitmap,
+    added: &Added,
     snapshot: &IndexSnapshot,
     live: &RoaringBitmap,
 ) -> RoaringBitmap {
@@ -68,16 +110,19 @@ pub fn stale_for(
         return RoaringBitmap::new();
     }
     let own = covered_by(segment, live);
-    let added = added - &own;
-    let mut stale = &segment.rewritten & &added;
-    if segment.follows_rows {
-        let known = |id| snapshot.fragment(id);
-        let largest_covered = own
-            .iter()
-            .filter_map(known)
-            .filter_map(|fragment| fragment.rows?.row_ids.map(|(_, largest)| largest))
-            .max();
-        let fragments = added.iter().filter_map(known);
+    let mut stale = &segment.rewritten & &added.fragments - &own;
+    if !segment.follows_rows {
+        return stale;
+    }
+    let known = |id| snapshot.fragment(id);
+    let largest_covered = own
+        .iter()
+        .filter_map(known)
+        .filter_map(|fragment| fragment.rows?.row_ids.map(|(_, largest)| largest))
+        .max();
+    if !added.is_new_to(segment, largest_covered) {
+        let fragments = &added.fragments - &own;
+        let fragments = fragments.iter().filter_map(known);
         let fragments = fragments.filter(|it| moved_into(it, segment, largest_covered));
         stale.extend(fragments.map(|fragment| fragment.id));
     }
@@ -152,6 +197,10 @@ mod tests {
         ids.iter().copied().collect()
     }
 
+    fn stale(segment: &SegmentSnapshot, added: &[u32], table: &IndexSnapshot) -> RoaringBitmap {
+        stale_for(segment, &Added::new(&set(added), table), table, &table.live())
+    }
+
     fn bitmap(built_at: u64, declared: &[u32]) -> SegmentSnapshot {
         SegmentSnapshot { follows_rows: true, built_at, ..segment(1, declared) }
     }
@@ -175,12 +224,12 @@ mod tests {
         // Rows 0..10 were in fragment 0; some are in fragment 1 now. Compaction has hidden that.
         let table = snapshot(vec![with_rows(0, (0, 9), 1, 0), with_rows(1, (3, 5), 9, 0)], vec![]);
         let built = SegmentSnapshot { source: source(10, &[0]), ..bitmap(2, &[0]) };
-        assert_eq!(stale_for(&built, &set(&[1]), &table, &table.live()), set(&[1]));
+        assert_eq!(stale(&built, &[1], &table), set(&[1]));
         // A type whose postings are addresses points at the old copy, which is deleted.
-        assert_eq!(stale_for(&segment(1, &[0]), &set(&[1]), &table, &table.live()), set(&[]));
+        assert_eq!(stale(&segment(1, &[0]), &[1], &table), set(&[]));
         // Fragment 1 was there already when the segment was built.
         let later = SegmentSnapshot { source: source(10, &[0, 1]), ..bitmap(2, &[0]) };
-        assert_eq!(stale_for(&later, &set(&[1]), &table, &table.live()), set(&[]));
+        assert_eq!(stale(&later, &[1], &table), set(&[]));
     }
 
     #[test]
@@ -188,17 +237,17 @@ mod tests {
         let table =
             snapshot(vec![with_rows(0, (0, 9), 1, 0), with_rows(1, (10, 19), 3, 0)], vec![]);
         let built = SegmentSnapshot { source: source(10, &[0]), ..bitmap(2, &[0]) };
-        assert_eq!(stale_for(&built, &set(&[1]), &table, &table.live()), set(&[]));
+        assert_eq!(stale(&built, &[1], &table), set(&[]));
         // Nor is it when cleanup has removed the version that the segment was built from.
-        assert_eq!(stale_for(&bitmap(2, &[0]), &set(&[1]), &table, &table.live()), set(&[]));
+        assert_eq!(stale(&bitmap(2, &[0]), &[1], &table), set(&[]));
     }
 
     #[test]
     fn without_the_version_it_was_built_from_lineage_tells() {
         let moved = snapshot(vec![with_rows(0, (0, 9), 1, 0), with_rows(1, (3, 5), 1, 4)], vec![]);
-        assert_eq!(stale_for(&bitmap(3, &[0]), &set(&[1]), &moved, &moved.live()), set(&[1]));
+        assert_eq!(stale(&bitmap(3, &[0]), &[1], &moved), set(&[1]));
         let unknown = snapshot(vec![fragment(0, 10), fragment(1, 10)], vec![]);
-        assert_eq!(stale_for(&bitmap(3, &[0]), &set(&[1]), &unknown, &unknown.live()), set(&[1]));
+        assert_eq!(stale(&bitmap(3, &[0]), &[1], &unknown), set(&[1]));
     }
 
     #[test]
@@ -213,17 +262,17 @@ mod tests {
             vec![],
         );
         let merged = SegmentSnapshot { source: source(10, &[0]), ..bitmap(2, &[0, 1]) };
-        assert_eq!(stale_for(&merged, &set(&[2]), &table, &table.live()), set(&[2]));
+        assert_eq!(stale(&merged, &[2], &table), set(&[2]));
         // Even if its lineage doesn't say that it moved.
         let mut silent = table.clone();
         silent.fragments[2] = with_rows(2, (12, 12), 3, 0);
-        assert_eq!(stale_for(&merged, &set(&[2]), &silent, &silent.live()), set(&[2]));
+        assert_eq!(stale(&merged, &[2], &silent), set(&[2]));
     }
 
     #[test]
     fn its_own_fragments_are_never_stale() {
         let table = snapshot(vec![with_rows(0, (0, 9), 1, 9)], vec![]);
-        assert_eq!(stale_for(&bitmap(3, &[0]), &set(&[0]), &table, &table.live()), set(&[]));
+        assert_eq!(stale(&bitmap(3, &[0]), &[0], &table), set(&[]));
     }
 
     #[test]
@@ -231,7 +280,7 @@ mod tests {
         let mut rewritten = segment(1, &[0, 1]);
         rewritten.rewritten = set(&[1]);
         let table = snapshot(vec![fragment(0, 10), fragment(1, 10)], vec![]);
-        assert_eq!(stale_for(&rewritten, &set(&[1]), &table, &table.live()), set(&[1]));
+        assert_eq!(stale(&rewritten, &[1], &table), set(&[1]));
     }
 
     #[test]

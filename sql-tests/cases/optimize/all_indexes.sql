@@ -19,3 +19,11 @@ CALL lance_index.optimize_indexes(table => t, target_rows_per_segment => 100, me
 SELECT * FROM lance_optimize_index('t', 'b', 'target_rows_per_segment=100', 'merge_factor=2');
 SELECT index_name, segments_after FROM lance_optimize_indexes('t');
 EXPLAIN SELECT * FROM lance_optimize_index('t', 'b');
+
+-- Without options, each by the policy that is stored with it.
+ALTER TABLE t ALTER INDEX b SET (target_rows_per_segment = 100, merge_factor = 2);
+EXPLAIN ALTER TABLE t OPTIMIZE INDEXES;
+SHOW INDEXES IN t;
+ALTER TABLE t OPTIMIZE INDEXES;
+ALTER TABLE t ALTER INDEX b RESET (target_rows_per_segment, merge_factor);
+EXPLAIN ALTER TABLE t OPTIMIZE INDEX b;

@@ -14,7 +14,7 @@ ALTER TABLE t OPTIMIZE INDEX i WITH (target_bytes_per_segment = NULL);
 ALTER TABLE t OPTIMIZE INDEX i WITH (target_bytes_per_segment = 18446744073709551616);
 ALTER TABLE t OPTIMIZE INDEX i WITH (target_rows_per_segment = 1.5);
 ALTER TABLE t OPTIMIZE INDEX i WITH (target_rows_per_segment = 10, num_indices_to_merge = 2);
-ALTER TABLE t OPTIMIZE INDEX i WITH (retrain = false, merge_factor = 2);
+ALTER TABLE t OPTIMIZE INDEX i WITH (num_indices_to_merge = 2, merge_factor = 2);
 ALTER TABLE t OPTIMIZE INDEX i WITH (num_indices_to_merge = -1);
 ALTER TABLE t OPTIMIZE INDEX i WITH (retrain = true);
 ALTER TABLE t OPTIMIZE INDEX i WITH (num_indices_to_merge = 1, retrain = true);

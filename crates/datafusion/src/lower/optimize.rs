@@ -10,7 +10,7 @@ use crate::{
     catalog::Catalog,
     error::Result,
     logical::{IndexJob, Maintain},
-    options::{How, OptimizeIndexOptions},
+    options::{OptimizeIndexOptions, Strategy},
     physical::delegate::Delegate,
     planning,
     store::{describe, version::TableVersion},
@@ -31,9 +31,9 @@ pub(super) async fn lower_optimize(
             continue;
         }
         let newest = catalog.indexes().segments(index).last();
-        let how = match (catalog.index_type(index).await, newest) {
+        let strategy = match (catalog.index_type(index).await, newest) {
             (None, Some(newest)) => {
-                options.for_foreign_index(index, &describe::type_name(newest)).map(How::Core)
+                options.for_foreign_index(index, &describe::type_name(newest)).map(Strategy::Core)
             }
             // Of an unknown type without segments, planning says what it is.
             (index_type, _) => {
@@ -41,8 +41,8 @@ pub(super) async fn lower_optimize(
                 options.for_index(index, index_type, catalog.policy(index)?)
             }
         };
-        jobs.push(match how {
-            Ok(how) => chosen.job(index, plan(target.table(), index, how).await)?,
+        jobs.push(match strategy {
+            Ok(strategy) => chosen.job(index, plan(target.table(), index, strategy).await)?,
             Err(error) if chosen.by_name => return Err(error),
             // What one index has no use for may be meant for another.
             Err(error) => IndexJob::Skipped { index: index.clone(), reason: error.to_string() },
@@ -51,15 +51,15 @@ pub(super) async fn lower_optimize(
     Ok(Maintain { target, action: Action::Optimize, if_not_exists: false, jobs })
 }
 
-async fn plan(table: &TableVersion, index: &str, how: How) -> Result<IndexJob> {
-    match how {
-        How::Tiered(policy) => {
+async fn plan(table: &TableVersion, index: &str, strategy: Strategy) -> Result<IndexJob> {
+    match strategy {
+        Strategy::Tiered(policy) => {
             let (plan, _) = planning::optimize(table, index, None, &policy).await?;
             Ok(IndexJob::Run { plan: Arc::new(plan), sizing: Sizing::Tiered(policy) })
         }
-        How::Core(core) => {
-            let plan = planning::delegate(table, index, core.retrain).await?;
-            Ok(IndexJob::Delegate(Delegate { plan: Arc::new(plan), core }))
+        Strategy::Core(core) => {
+            let (plan, unindexed) = planning::delegate(table, index, core.retrain).await?;
+            Ok(IndexJob::Delegate(Delegate { plan: Arc::new(plan), unindexed, core }))
         }
     }
 }

@@ -22,15 +22,14 @@ const RETRAIN: Parameter = Parameter { name: "retrain", values: Values::Boolean 
 /// The options of `OPTIMIZE INDEX`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OptimizeIndexOptions {
-    /// `None`: the statement doesn't say.
-    how: Option<How>,
-    /// The option that says so, for errors.
-    told_by: Option<WithOption>,
+    /// What the statement asks for, and the option that does, for errors; `None` if it leaves that to
+    /// the index.
+    asked: Option<(Strategy, WithOption)>,
 }
 
 /// Who chooses what is merged.
 #[derive(Debug, Clone, PartialEq)]
-pub enum How {
+pub enum Strategy {
     /// Size tiers, by this policy.
     Tiered(MergePolicy),
     /// Lance's own optimization of an index.
@@ -45,6 +44,14 @@ pub struct CoreOptimize {
     pub num_indices_to_merge: Option<u32>,
     /// Whether to train a vector index anew.
     pub retrain: bool,
+}
+
+impl CoreOptimize {
+    /// Whether it asks for nothing, of an index of so many segments that covers every row.
+    pub(crate) fn is_idle(self, segments: u64) -> bool {
+        let merged = self.num_indices_to_merge.map(|number| u64::from(number).min(segments));
+        !self.retrain && merged.is_some_and(|merged| merged < 2)
+    }
 }
 
 impl OptimizeIndexOptions {
@@ -67,6 +74,9 @@ impl OptimizeIndexOptions {
         for option in options {
             let parameter = find(option, &known, "OPTIMIZE INDEX")?;
             let value = check(option, parameter)?;
+            if parameter == RETRAIN && value == Value::Bool(false) {
+                continue;
+            }
             let of_core = parameter == NUM_INDICES_TO_MERGE || parameter == RETRAIN;
             if of_core { &mut cores } else { &mut sizes }.push(option);
             if parameter == TARGET_ROWS_PER_SEGMENT {
@@ -76,7 +86,7 @@ impl OptimizeIndexOptions {
             } else if parameter == MERGE_FACTOR {
                 merge_factor = value.as_u64();
             } else if parameter == RETRAIN {
-                core.retrain = value == Value::Bool(true);
+                core.retrain = true;
             } else {
                 core.num_indices_to_merge = super::number(&value);
             }
@@ -87,6 +97,10 @@ impl OptimizeIndexOptions {
                         the index to Lance's own optimization";
             return Err(at(core, what, hint));
         }
+        if let ([_, second], true) = (&cores[..], core.retrain) {
+            let what = "retrain = true makes one segment of all: num_indices_to_merge says nothing";
+            return Err(at(second, what.to_string(), "leave out one of them"));
+        }
         if let (Some(option), None, None) = (sizes.first(), rows, bytes) {
             let what = format!("{} needs a size to merge up to", option.name);
             return Err(at(
@@ -96,19 +110,17 @@ impl OptimizeIndexOptions {
             ));
         }
         let retrain = cores.iter().find(|option| option.name.as_str() == RETRAIN.name);
-        let told_by = sizes.first().or(retrain).or(cores.first());
-        let told_by = told_by.map(|option| (*option).clone());
-        let how = match (sizes.is_empty(), cores.is_empty()) {
-            (true, true) => None,
-            (true, false) => Some(How::Core(core)),
-            _ => {
+        let asked = match (sizes.first(), retrain.or(cores.first())) {
+            (Some(option), _) => {
                 let merge_factor = merge_factor.unwrap_or(MergePolicy::DEFAULT_MERGE_FACTOR);
                 let policy = MergePolicy::new(rows, bytes, merge_factor);
                 let policy = policy.map_err(|error| Error::invalid(error.to_string()))?;
-                Some(How::Tiered(policy))
+                Some((Strategy::Tiered(policy), (*option).clone()))
             }
+            (None, Some(option)) => Some((Strategy::Core(core), (*option).clone())),
+            (None, None) => None,
         };
-        Ok(Self { how, told_by })
+        Ok(Self { asked })
     }
 
     /// What is to be done to an index of one of the types that are maintained here, and whose own
@@ -116,15 +128,15 @@ impl OptimizeIndexOptions {
     ///
     /// # Errors
     /// An option for vector indexes; the error points at it.
-    pub fn for_index(&self, index: &str, index_type: &str, own: MergePolicy) -> Result<How> {
-        match (&self.how, &self.told_by) {
-            (None, _) => Ok(How::Tiered(own)),
-            (Some(How::Core(core)), Some(option)) if core.retrain => {
+    pub fn for_index(&self, index: &str, index_type: &str, own: MergePolicy) -> Result<Strategy> {
+        match &self.asked {
+            None => Ok(Strategy::Tiered(own)),
+            Some((Strategy::Core(core), option)) if core.retrain => {
                 let what =
                     format!("retrain is for vector indexes; index '{index}' is a {index_type}");
                 Err(at(option, what, "CREATE OR REPLACE INDEX builds an index anew"))
             }
-            (Some(how), _) => Ok(how.clone()),
+            Some((strategy, _)) => Ok(strategy.clone()),
         }
     }
 
@@ -133,9 +145,10 @@ impl OptimizeIndexOptions {
     /// # Errors
     /// A size option; the error points at it.
     pub fn for_foreign_index(&self, index: &str, index_type: &str) -> Result<CoreOptimize> {
-        match (&self.how, &self.told_by) {
-            (Some(How::Core(core)), _) => Ok(*core),
-            (Some(How::Tiered(_)), Some(option)) => {
+        match &self.asked {
+            None => Ok(CoreOptimize::default()),
+            Some((Strategy::Core(core), _)) => Ok(*core),
+            Some((Strategy::Tiered(_), option)) => {
                 let what = format!(
                     "{} can't be used for index '{index}': Lance itself maintains indexes of type \
                      {index_type}",
@@ -144,7 +157,6 @@ impl OptimizeIndexOptions {
                 let hint = "leave it out, or use num_indices_to_merge or retrain";
                 Err(at(option, what, hint))
             }
-            _ => Ok(CoreOptimize::default()),
         }
     }
 }

@@ -4,7 +4,10 @@ use std::{fmt, sync::Arc};
 
 use lance_index_plan::{
     accept::Rejection, coverage::format_ranges, history::is_same_index, plan::MaintenancePlan,
+    snapshot::IndexedField,
 };
+
+use roaring::RoaringBitmap;
 
 use super::{conflicts::Conflicts, report::MaintenanceReport};
 use crate::{
@@ -12,15 +15,19 @@ use crate::{
     options::CoreOptimize,
     planning,
     settings::RunSettings,
-    store::{commit::Committed, delegate, history, version::TableVersion},
+    store::{
+        commit::Committed, delegate, fields, history, publish::publish, version::TableVersion,
+    },
     table::Target,
 };
 
 /// What Lance is to do to one index.
 #[derive(Debug, Clone)]
 pub(crate) struct Delegate {
-    /// What a REFRESH would do: of it, Lance indexes the unindexed fragments.
+    /// What a REFRESH would do.
     pub plan: Arc<MaintenancePlan>,
+    /// The fragments that Lance is to index.
+    pub unindexed: RoaringBitmap,
     pub core: CoreOptimize,
 }
 
@@ -41,7 +48,7 @@ impl fmt::Display for Delegate {
                 write!(f, "num_indices_to_merge=(up to Lance)")?;
             }
         }
-        let unindexed = format_ranges(&self.plan.fragments());
+        let unindexed = format_ranges(&self.unindexed);
         write!(f, " unindexed=[{unindexed}] segments={}", segments.len())
     }
 }
@@ -62,15 +69,20 @@ impl Delegate {
         let mut conflicts = Conflicts::new(subject.clone(), settings.commit_retries);
         loop {
             let latest = target.table().latest().await?;
-            let now = planning::delegate(&latest, name, self.core.retrain).await?;
+            let (now, unindexed) = planning::delegate(&latest, name, self.core.retrain).await?;
             let events = history::events(&latest, self.plan.read_version, name).await;
             if !is_same_index(&self.plan.segments, events.as_deref(), &now.segments) {
                 let dropped = Rejection::Dropped;
                 return Err(Error::conflict(format!("{subject} {dropped}; nothing was committed")));
             }
-            match delegate::optimize(&latest, name, self.core).await? {
+            let segments = now.segments.len() as u64;
+            let optimized = if self.core.is_idle(segments) && unindexed.is_empty() {
+                None
+            } else {
+                delegate::optimize(&latest, name, self.core).await?
+            };
+            match optimized {
                 None => {
-                    let segments = now.segments.len() as u64;
                     return Ok(MaintenanceReport {
                         segments_before: segments,
                         segments_after: segments,
@@ -79,9 +91,12 @@ impl Delegate {
                     });
                 }
                 Some(Committed::Done(committed)) => {
-                    let report = report(name, &latest, &committed).await;
                     let number = committed.number();
-                    return report.map_err(|error| Error::committed(&subject, number, &error));
+                    let field = &self.plan.definition.field;
+                    return match report(name, field, &latest, &committed).await {
+                        Ok(report) => Ok(report),
+                        Err(error) => Err(Error::committed(&subject, number, &error)),
+                    };
                 }
                 Some(Committed::Conflict(error)) => {
                     tracing::debug!(index = name, %error, "another writer was faster");
@@ -95,18 +110,27 @@ impl Delegate {
     }
 }
 
-/// What the commit made of the index, compared with the version before it.
+/// What the commit made of the index, compared with the version before it. Lance lets it pass beside
+/// a drop of the column: then its segments are removed again.
 async fn report(
     name: &str,
+    field: &IndexedField,
     latest: &TableVersion,
     committed: &TableVersion,
 ) -> Result<MaintenanceReport> {
     let before = committed.if_still_there(committed.number() - 1).await?;
     let before = before.as_ref().unwrap_or(latest);
     let change = delegate::compare(name, before, committed).await?;
+    let now = fields::by_id_in(committed, field.id);
+    if !now.is_some_and(|now| now.is_same(field)) {
+        publish(committed, committed, name, &[], &change.added).await?;
+        return Err(Error::conflict(format!(
+            "index '{name}' lost its column during the commit; its new segments were removed"
+        )));
+    }
     Ok(MaintenanceReport {
         fragments_indexed: change.newly_covered.len(),
-        segments_added: change.added,
+        segments_added: change.added.len() as u64,
         segments_before: change.before,
         segments_after: change.after,
         segments_merged: change.removed,

@@ -15,6 +15,7 @@ use lance_index_plan::{
     snapshot::IndexDefinition,
     work::{MergeInput, WorkUnit},
 };
+use roaring::RoaringBitmap;
 use uuid::Uuid;
 
 use super::{
@@ -29,7 +30,7 @@ use crate::{
     catalog::persist,
     error::{Error, Result},
     executor::SessionExecutor,
-    planning,
+    planning::{self, New},
     settings::RunSettings,
     store::{built::BuiltSegment, history, lineage, publish, version::TableVersion},
     table::Target,
@@ -55,6 +56,29 @@ pub(crate) struct Driver {
 pub(super) struct Built {
     pub outcome: SegmentOutcome,
     pub segment: BuiltSegment,
+}
+
+impl Built {
+    /// What was built for a unit, from `inputs` if it merges, at the plan's version; `files` are the
+    /// files of the indexed field there.
+    fn new(
+        work_id: u32,
+        inputs: &[MergeInput],
+        segment: BuiltSegment,
+        at_plan: &TableVersion,
+        files: &BTreeMap<u32, Arc<str>>,
+    ) -> Self {
+        let snapshot = segment.snapshot(at_plan);
+        let its_files = |id| Some((id, files.get(&id)?.clone()));
+        let outcome = SegmentOutcome {
+            work_id,
+            inputs: inputs.to_vec(),
+            field_id: segment.field_id(),
+            field_files: snapshot.declared.iter().flatten().filter_map(its_files).collect(),
+            segment: snapshot,
+        };
+        Self { outcome, segment }
+    }
 }
 
 /// How far a plan got.
@@ -145,7 +169,7 @@ impl Driver {
                 Ok((work_id, segment)) => {
                     let unit = self.plan.units.iter().find(|unit| unit.work_id == work_id);
                     let inputs = unit.map(WorkUnit::inputs).unwrap_or_default();
-                    built.push(accept_input(work_id, inputs, segment, &at_plan, &files));
+                    built.push(Built::new(work_id, inputs, segment, &at_plan, &files));
                 }
                 // The first failure ends the statement; dropping the others stops them.
                 Err(error) => {
@@ -173,7 +197,7 @@ impl Driver {
         let mut anchor = self.target.table().if_still_there(version).await?;
         loop {
             let latest = self.target.table().latest().await?;
-            let now = planning::snapshot(&self.plan, &latest).await?;
+            let now = planning::snapshot(&self.plan, &latest, known_to(built).as_ref()).await?;
             let events = history::events(&latest, version, name).await;
             let outcomes: Vec<_> = built.iter().map(|built| built.outcome.clone()).collect();
             let accepted = match accept(&self.plan, &outcomes, &now, events.as_deref()) {
@@ -217,7 +241,7 @@ impl Driver {
         if self.if_not_exists && rejected.rejections.contains(&Rejection::NameTaken) {
             return Ok(Progress::Done(self.nothing_done().await?));
         }
-        if rejected.rejections.iter().any(|rejection| !rejection.can_replan()) {
+        if rejected.rejections.iter().any(|rejection| !rejection.can_replan(self.plan.action)) {
             return Err(self.rejected(&rejected.rejections));
         }
         for rejection in &rejected.rejections {
@@ -237,7 +261,7 @@ impl Driver {
     /// The statement's failure, for those of the rejections that no new plan gets past.
     fn rejected(&self, rejections: &[Rejection]) -> Error {
         let name = &self.plan.definition.name;
-        let fatal = rejections.iter().filter(|rejection| !rejection.can_replan());
+        let fatal = rejections.iter().filter(|rejection| !rejection.can_replan(self.plan.action));
         let fatal: Vec<_> = fatal.map(|rejection| format!("index '{name}' {rejection}")).collect();
         Error::conflict(format!("{}; nothing was committed", fatal.join("; ")))
     }
@@ -252,6 +276,8 @@ impl Driver {
         let latest = self.target.table().latest().await?;
         let definition = self.plan.definition.clone();
         let name = &definition.name;
+        let known = known_to(built);
+        let new = Some(New { format, known: known.as_ref() });
         let (mut plan, now) = match &self.sizing {
             Sizing::Parallel(parallelism) if !self.plan.action.continues() => {
                 let replace = self.plan.action == Action::Replace;
@@ -261,9 +287,9 @@ impl Driver {
                 planning::create(&latest, definition, replace, train, *parallelism).await?
             }
             Sizing::Parallel(parallelism) => {
-                planning::refresh(&latest, name, format, *parallelism).await?
+                planning::refresh(&latest, name, new, *parallelism).await?
             }
-            Sizing::Tiered(policy) => planning::optimize(&latest, name, format, policy).await?,
+            Sizing::Tiered(policy) => planning::optimize(&latest, name, new, policy).await?,
         };
         if plan.action.continues() {
             let events = history::events(&latest, self.plan.read_version, name).await;
@@ -294,23 +320,10 @@ impl Driver {
     }
 }
 
-fn accept_input(
-    work_id: u32,
-    inputs: &[MergeInput],
-    segment: BuiltSegment,
-    at_plan: &TableVersion,
-    files: &BTreeMap<u32, Arc<str>>,
-) -> Built {
-    let snapshot = segment.snapshot(at_plan);
-    let its_files = |id| Some((id, files.get(&id)?.clone()));
-    let outcome = SegmentOutcome {
-        work_id,
-        inputs: inputs.to_vec(),
-        field_id: segment.field_id(),
-        field_files: snapshot.declared.iter().flatten().filter_map(its_files).collect(),
-        segment: snapshot,
-    };
-    Built { outcome, segment }
+/// The fragments that all of these segments know, since they were there when they were built.
+fn known_to(built: &[Built]) -> Option<RoaringBitmap> {
+    let sources = built.iter().filter_map(|built| built.outcome.segment.source.as_ref());
+    sources.map(|source| source.fragments.clone()).reduce(|all, known| all & known)
 }
 
 async fn discard(table: &TableVersion, built: &[Built]) {

@@ -18,7 +18,7 @@ use crate::{
     planning,
     store::{
         built::BuiltSegment,
-        indexes::Indexes,
+        indexes::{self, Indexes},
         publish::{Publication, publish},
         version::TableVersion,
     },
@@ -100,7 +100,7 @@ impl Publisher {
         let name = &self.plan.definition.name;
         let outcomes: Vec<SegmentOutcome> =
             self.built.iter().map(|built| built.outcome.clone()).collect();
-        let found = match planning::snapshot(&self.plan, committed).await {
+        let found = match planning::snapshot(&self.plan, committed, None).await {
             Ok(after) => established(&self.plan, &outcomes, &self.accepted, &after),
             Err(error) if error.kind() == ErrorKind::Failed => {
                 let index = format!("index '{name}'");
@@ -131,7 +131,29 @@ impl Publisher {
                 format_ranges(&missing)
             );
         }
+        self.warn_of_lost_coverage(committed).await;
         self.report(committed, &fragments, version).await
+    }
+
+    /// Between acceptance and commit, an update of another column may have moved rows to fragments
+    /// which Lance had an input of a merge cover, and the merged segment doesn't.
+    async fn warn_of_lost_coverage(&self, committed: &TableVersion) {
+        if self.built.iter().all(|built| built.outcome.inputs.is_empty()) {
+            return;
+        }
+        let name = &self.plan.definition.name;
+        let Ok(Some(before)) = committed.if_still_there(committed.number() - 1).await else {
+            return;
+        };
+        if let Ok(lost) = indexes::lost_coverage(name, &before, committed).await
+            && !lost.is_empty()
+        {
+            tracing::warn!(
+                "index '{name}': rows that others moved to fragments [{}] while their segments \
+                 were merged are unindexed now; the next REFRESH indexes them",
+                format_ranges(&lost)
+            );
+        }
     }
 
     /// What the commit did; `fragments` are those that the new segments cover.

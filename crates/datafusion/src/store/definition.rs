@@ -245,9 +245,17 @@ pub(crate) fn check_supported(table: &TableVersion, definition: &IndexDefinition
     })
 }
 
+/// Whether it is a segment of a vector index. Of these alone, Lance takes for each query, and for a
+/// merge, only the rows of the fragments that they cover: none of their postings is ever untrue.
+pub(super) fn is_vector(segment: &IndexMetadata) -> bool {
+    let details = segment.index_details.as_ref();
+    details.is_some_and(|details| details.type_url.ends_with("VectorIndexDetails"))
+}
+
 /// Whether, in a table with stable row ids, the type's postings follow their rows.
 pub(crate) fn follows_rows(segment: &IndexMetadata, stable_row_ids: bool) -> bool {
     stable_row_ids
+        && !is_vector(segment)
         && type_of(segment).is_none_or(|index_type| match index_type.postings {
             Postings::RowIds => true,
             Postings::Addresses => !segment.results_are_row_addrs(),

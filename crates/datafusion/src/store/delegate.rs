@@ -2,15 +2,17 @@
 
 use std::collections::{HashMap, HashSet};
 
-use lance::index::optimize::{commit_optimize_indices, plan_optimize_indices};
+use lance::index::optimize::{IndexSegmentResult, commit_optimize_indices, plan_optimize_indices};
 use lance_index::optimize::OptimizeOptions;
 use lance_table::format::IndexMetadata;
 use roaring::RoaringBitmap;
 use uuid::Uuid;
 
 use super::{
+    built::BuiltSegment,
     commit::{Committed, JOB_KEY, answered},
     indexes::Indexes,
+    publish::discard,
     version::TableVersion,
 };
 use crate::{
@@ -58,6 +60,8 @@ pub(crate) async fn optimize(
     if results.is_empty() {
         return Ok(None);
     }
+    let written = |result: &IndexSegmentResult| BuiltSegment { metadata: result.segment.clone() };
+    let written: Vec<BuiltSegment> = results.iter().map(written).collect();
     // What has begun to commit goes on when the statement is dropped.
     let committing = tokio::spawn(async move {
         let committed = commit_optimize_indices(&mut dataset, results, &options).await;
@@ -65,7 +69,13 @@ pub(crate) async fn optimize(
     });
     match committing.await {
         Ok(Ok(dataset)) => Ok(Some(Committed::Done(Box::new(table.with(dataset))))),
-        Ok(Err(error)) => answered(table, job, error).await.map(Some),
+        Ok(Err(error)) => {
+            let answered = answered(table, job, error).await?;
+            if let Committed::Conflict(_) = answered {
+                discard(table, &written).await;
+            }
+            Ok(Some(answered))
+        }
         Err(error) => Err(Error::new(
             ErrorKind::OutcomeUnknown,
             format!("the commit was cut short; SHOW INDEXES tells what came of it: {error}"),
@@ -78,7 +88,7 @@ pub(crate) async fn optimize(
 pub(crate) struct Change {
     pub before: u64,
     pub after: u64,
-    pub added: u64,
+    pub added: Vec<Uuid>,
     pub removed: u64,
     pub bytes_added: u64,
     /// Live fragments that only the later ones cover.
@@ -109,7 +119,7 @@ pub(crate) async fn compare(
         after: after.len() as u64,
         removed: not_in(before, after).len() as u64,
         bytes_added: added.iter().filter_map(IndexMetadata::total_size_bytes).sum(),
-        added: added.len() as u64,
+        added: added.iter().map(|segment| segment.uuid).collect(),
         newly_covered: covered(after) - covered(before),
     })
 }

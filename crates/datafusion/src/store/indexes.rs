@@ -68,6 +68,13 @@ impl Indexes {
         self.segments(name).iter().map(file).collect()
     }
 
+    /// The fragments that some segment of the index covers, dead ones included.
+    pub(crate) fn covered(&self, name: &str) -> RoaringBitmap {
+        let segments = self.segments(name).iter();
+        let declared = segments.filter_map(|segment| segment.fragment_bitmap.as_ref());
+        declared.fold(RoaringBitmap::new(), |all, declared| all | declared)
+    }
+
     /// All segments of the index.
     pub(crate) fn segments(&self, name: &str) -> &[IndexMetadata] {
         let segments = self.readable.get(name).or_else(|| self.hidden.get(name));
@@ -94,4 +101,14 @@ fn is_system(index: &IndexMetadata) -> bool {
 /// Whether names like this are Lance's own.
 pub(crate) fn is_system_name(name: &str) -> bool {
     name.to_ascii_lowercase().starts_with("__lance_")
+}
+
+/// The live fragments that some segment of the index covered before, and none does after.
+pub(crate) async fn lost_coverage(
+    name: &str,
+    before: &TableVersion,
+    after: &TableVersion,
+) -> Result<RoaringBitmap> {
+    let (before, after_indexes) = (Indexes::read(before).await?, Indexes::read(after).await?);
+    Ok((before.covered(name) & after.fragments()) - after_indexes.covered(name))
 }

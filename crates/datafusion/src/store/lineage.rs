@@ -18,7 +18,7 @@ use super::{fields, history::Makers, version::TableVersion};
 use crate::error::{Error, Result};
 
 /// Manifests that are read at the same time.
-const CONCURRENT_READS: usize = 8;
+pub(super) const CONCURRENT_READS: usize = 8;
 
 /// Where the rows of the fragment come from. What a fragment doesn't record, or isn't asked for, is
 /// answered so that it makes nothing look newer than it may be.

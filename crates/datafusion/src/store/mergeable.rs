@@ -1,7 +1,8 @@
 //! Which segments of an index Lance merges with which.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use futures::{StreamExt, TryStreamExt};
 use lance::index::DatasetIndexExt;
 use lance_index_plan::{
     snapshot::{IndexDefinition, IndexSnapshot, Merging, SegmentSnapshot},
@@ -13,12 +14,20 @@ use lance_table::{
 };
 use roaring::RoaringBitmap;
 use serde_json::Value;
+use uuid::Uuid;
 
-use super::{definition, indexes::Indexes, version::TableVersion};
+use super::{
+    definition,
+    indexes::Indexes,
+    lineage::{self, CONCURRENT_READS},
+    version::TableVersion,
+};
 use crate::{
     error::{Error, Result},
-    index_type::DeletedRows,
+    index_type::Merge,
 };
+
+const DELETED_ROWS: &str = "it may count deleted rows in its scores";
 
 /// What of a table decides whether segments can be merged.
 #[derive(Debug)]
@@ -68,13 +77,12 @@ impl Mergeable {
         }
         let gone = || !declared.is_subset(&self.live);
         let deleted_since = |id| self.deleted_at.get(&id) >= Some(&segment.dataset_version);
-        let why = match definition::type_of(segment).map(|index_type| index_type.deleted_rows) {
-            Some(DeletedRows::Refused | DeletedRows::Counted) if gone() => {
+        let why = match definition::type_of(segment).map(|index_type| index_type.merge) {
+            Some(Merge::OfLiveFragments | Merge::KeepsDeleted) if gone() => {
                 "it covers fragments that are gone"
             }
-            Some(DeletedRows::Counted) if declared.iter().any(deleted_since) => {
-                "it counts deleted rows in its scores"
-            }
+            Some(Merge::KeepsDeleted) if declared.iter().any(deleted_since) => DELETED_ROWS,
+            Some(Merge::Rebuild) => "its type is merged so",
             _ => return Merging::Exact,
         };
         Merging::FromRows { why: why.to_string() }
@@ -104,8 +112,9 @@ pub(super) fn kind(segment: &IndexMetadata, stable_row_ids: bool) -> String {
     format!("{format} {version} {parameters} {postings:?}")
 }
 
-/// Adds to the kinds of the chosen segments the build parameters that only their files have.
-pub(crate) async fn add_parameters(
+/// Adds to a snapshot what only other versions of the table and the segments' files tell of whether
+/// the chosen segments can be merged.
+pub(crate) async fn look_closer(
     table: &TableVersion,
     snapshot: &mut IndexSnapshot,
     is_chosen: impl Fn(&SegmentSnapshot) -> bool,
@@ -113,14 +122,56 @@ pub(crate) async fn add_parameters(
     let Some(index) = &mut snapshot.index else { return Ok(()) };
     let IndexDefinition { name, field, .. } = &index.definition;
     let indexes = Indexes::read(table).await?;
-    for metadata in indexes.segments(name) {
-        let segment = index.segments.iter_mut().find(|it| it.uuid == metadata.uuid);
-        let has_any = definition::type_of(metadata).is_some_and(|it| !it.parameters.is_empty());
-        let in_files = has_any && definition::parameters_in_manifest(metadata).is_none();
-        if let Some(segment) = segment.filter(|segment| in_files && is_chosen(segment)) {
-            let parameters = definition::parameters_of(table, field, metadata).await?;
-            segment.kind += &Value::Object(parameters).to_string();
+    let chosen: BTreeSet<Uuid> =
+        index.segments.iter().filter(|it| is_chosen(it)).map(|it| it.uuid).collect();
+    let chosen: Vec<&IndexMetadata> =
+        indexes.segments(name).iter().filter(|it| chosen.contains(&it.uuid)).collect();
+
+    let has_any = |segment: &IndexMetadata| {
+        definition::type_of(segment).is_some_and(|index_type| !index_type.parameters.is_empty())
+    };
+    let in_files = chosen.iter().filter(|segment| {
+        has_any(segment) && definition::parameters_in_manifest(segment).is_none()
+    });
+    let reading: Vec<_> = in_files
+        .map(async |segment| {
+            let parameters = definition::parameters_of(table, field, segment).await?;
+            Ok::<_, Error>((segment.uuid, Value::Object(parameters).to_string()))
+        })
+        .collect();
+    let reading = futures::stream::iter(reading).buffered(CONCURRENT_READS);
+    let parameters: BTreeMap<Uuid, String> = reading.try_collect().await?;
+    let keeping = keep_deleted(table, &chosen).await?;
+
+    for segment in &mut index.segments {
+        if let Some(parameters) = parameters.get(&segment.uuid) {
+            segment.kind += parameters;
+        }
+        if segment.merging == Merging::Exact && keeping.contains(&segment.uuid) {
+            segment.merging = Merging::FromRows { why: DELETED_ROWS.to_string() };
         }
     }
     Ok(())
+}
+
+/// Those of the segments whose merge may keep rows that were deleted, and that don't show it: with
+/// stable row ids, a compaction of what they cover leaves them as they are.
+async fn keep_deleted(table: &TableVersion, segments: &[&IndexMetadata]) -> Result<BTreeSet<Uuid>> {
+    let keeps = |segment: &&&IndexMetadata| {
+        let index_type = definition::type_of(segment);
+        index_type.is_some_and(|index_type| index_type.merge == Merge::KeepsDeleted)
+    };
+    if !table.stable_row_ids() {
+        return Ok(BTreeSet::new());
+    }
+    let segments: Vec<_> = segments.iter().filter(keeps).collect();
+    let versions = segments.iter().map(|segment| segment.dataset_version);
+    let sources = lineage::sources(table, versions).await?;
+    let were_there = |segment: &IndexMetadata| {
+        let source = sources.get(&segment.dataset_version);
+        let declared = segment.fragment_bitmap.as_ref();
+        source.zip(declared).is_some_and(|(then, now)| now.is_subset(&then.fragments))
+    };
+    let keeping = segments.iter().filter(|segment| !were_there(segment));
+    Ok(keeping.map(|segment| segment.uuid).collect())
 }

@@ -20,7 +20,7 @@ use crate::{
 };
 
 /// Which index of a table a snapshot is of.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Subject<'a> {
     /// The index name.
     pub name: &'a str,
@@ -30,6 +30,9 @@ pub(crate) struct Subject<'a> {
     pub format: Option<&'a str>,
     /// What the index is, where that is recorded; told from its segments if not given.
     pub recorded: Option<&'a Recorded>,
+    /// Fragments that segments which stand beside the listed ones know. Where there are such
+    /// segments, it matters also of other covered fragments where their rows come from.
+    pub known: Option<&'a RoaringBitmap>,
 }
 
 /// The snapshot of one index in that version of the table.
@@ -45,7 +48,7 @@ pub(crate) async fn read(table: &TableVersion, subject: Subject<'_>) -> Result<I
 
 /// The same for an index of any type that Lance knows.
 pub(crate) async fn read_any_type(table: &TableVersion, name: &str) -> Result<IndexSnapshot> {
-    let subject = Subject { name, field_id: None, format: None, recorded: None };
+    let subject = Subject { name, ..Subject::default() };
     read_if(table, subject, |_| true).await
 }
 
@@ -86,8 +89,12 @@ async fn read_if(
         }
         None => None,
     };
-    // Only new coverage can make a segment stale.
-    let lineage = (follows_rows && !uncovered.is_empty()).then_some(&uncovered);
+    // Only what is new to a segment can make it stale.
+    let mut new = uncovered;
+    if let Some(known) = subject.known {
+        new |= table.fragments() - known;
+    }
+    let lineage = (follows_rows && !new.is_empty()).then_some(&new);
     Ok(IndexSnapshot {
         version: table.number(),
         fragments: fragments(table, field_id, lineage).await?,
@@ -150,7 +157,13 @@ pub(super) fn define(
 ) -> Result<IndexDefinition> {
     let name = &newest.name;
     let index_type = definition::type_of(newest);
-    let [id] = newest.fields[..] else {
+    let id = match (&newest.fields[..], index_type) {
+        ([id], _) => Some(*id),
+        // One of another type may carry columns beside the one that it is on.
+        (_, None) => newest.keyed_field(),
+        (_, Some(_)) => None,
+    };
+    let Some(id) = id else {
         return Err(Error::not_supported(format!(
             "index '{name}' carries more than one column; Lance's own optimize_indices \
              maintains it"
@@ -192,7 +205,8 @@ async fn segments(
 ) -> Result<Vec<SegmentSnapshot>> {
     let stable_row_ids = table.stable_row_ids();
     let believed = IndexType::by_name(&definition.index_type)
-        .is_none_or(|index_type| index_type.postings != Postings::Candidates);
+        .is_none_or(|index_type| index_type.postings != Postings::Candidates)
+        && !metadata.iter().all(definition::is_vector);
     let rewritten = if believed {
         lineage::rewritten(table, definition.field.id, metadata, uncovered).await?
     } else {

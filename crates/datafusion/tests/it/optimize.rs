@@ -113,28 +113,35 @@ async fn an_in_place_rewrite_is_built_anew() {
     }
 }
 
-/// As text and as full text, merged segments are one that is built at once.
+/// Merged segments give the rows and scores of one that is built at once, whatever became of rows
+/// that were deleted after they had been indexed.
 #[tokio::test]
 async fn c34_scores_of_merged_segments_are_those_of_one() {
-    let table = due("fts", "txt", false).await;
-    table.delete("id >= 40 AND id < 60").await;
-    table.append(letters(500..520, |id| if id % 2 == 0 { "B" } else { "C" })).await;
-    for _ in 0..3 {
-        table.sql(OPTIMIZE).await;
-    }
-    assert_eq!(table.segments("i").await, [vec![0, 1, 2, 3, 4, 5]]);
-    let queries = ["Bpple", "common", "Apple common", "Cpple Bpple"];
-    let mut merged = Vec::new();
-    for query in queries {
-        merged.push(search(&table, query, "").await);
-    }
-    table.sql("CREATE OR REPLACE INDEX i ON t USING fts (txt)").await;
-    for (query, merged) in queries.iter().zip(merged) {
-        let built = search(&table, query, "").await;
-        assert_eq!(merged.len(), built.len(), "{query}");
-        for (merged, built) in merged.iter().zip(built) {
-            assert_eq!(merged.0, built.0, "{query}");
-            assert!((merged.1 - built.1).abs() < 1e-5, "{query}: {merged:?} {built:?}");
+    for (stable_row_ids, compacted) in [(false, false), (false, true), (true, false), (true, true)]
+    {
+        let table = due("fts", "txt", stable_row_ids).await;
+        table.delete("(id >= 40 AND id < 60) OR (id >= 230 AND id < 320)").await;
+        if compacted {
+            table.compact().await;
+        }
+        table.append(letters(500..520, |id| if id % 2 == 0 { "B" } else { "C" })).await;
+        for _ in 0..4 {
+            table.sql(OPTIMIZE).await;
+        }
+        assert!(table.segments("i").await.len() <= 2);
+        let queries = ["Bpple", "common", "Apple common", "Cpple Bpple"];
+        let mut merged = Vec::new();
+        for query in queries {
+            merged.push(search(&table, query, "").await);
+        }
+        table.sql("CREATE OR REPLACE INDEX i ON t USING fts (txt)").await;
+        for (query, merged) in queries.iter().zip(merged) {
+            let built = search(&table, query, "").await;
+            assert_eq!(merged.len(), built.len(), "{query} {stable_row_ids} {compacted}");
+            for (merged, built) in merged.iter().zip(built) {
+                assert_eq!(merged.0, built.0, "{query}");
+                assert!((merged.1 - built.1).abs() < 1e-5, "{query}: {merged:?} {built:?}");
+            }
         }
     }
 }
@@ -287,6 +294,46 @@ async fn c50_compaction_during_the_statement() {
     }
 }
 
+/// A compaction of all that the statement is about: there is work left, at other fragments.
+#[tokio::test]
+async fn c50_compaction_of_everything_that_was_merged() {
+    for (method, column, _) in INDEXES {
+        let table = Table::new(&[half_and_half()], false).await;
+        table.sql(&format!("CREATE INDEX i ON t USING {method} ({column})")).await;
+        table.append(letters(100..200, |_| "A")).await;
+        table.sql("ALTER TABLE t REFRESH INDEX i").await;
+        table.delete("id % 4 = 0").await;
+        let table = Arc::new(table);
+        race(&table, OPTIMIZE, async |other| other.compact().await).await.unwrap();
+        assert_eq!(covered(&table).await.len(), table.open().await.get_fragments().len());
+        assert_eq!(table.same_rows("id >= 40 AND id < 60").await, 15, "{method}");
+        for id in [7, 149] {
+            assert_eq!(table.same_rows(&format!("id = {id}")).await, 1);
+        }
+    }
+}
+
+/// What another statement appends and covers meanwhile is of no matter to the merges.
+#[tokio::test]
+async fn c48_merges_hold_beside_new_coverage() {
+    for (method, column, is_a) in INDEXES {
+        let table = due(method, column, true).await;
+        table.sql("ALTER TABLE t REFRESH INDEX i").await;
+        let before = index_directories(&table);
+        race(&table, OPTIMIZE, async |other| {
+            other.append(letters(500..520, |_| "A")).await;
+            other.sql("ALTER TABLE t REFRESH INDEX i").await;
+        })
+        .await
+        .unwrap();
+        assert_eq!(covered(&table).await, [0, 1, 2, 3, 4, 5], "{method}");
+        assert_eq!(table.oracle("i", is_a).await, 470, "{method}");
+        // No merge was thrown away: two of them, and the other statement's segment.
+        assert_eq!(table.segments("i").await.len(), 4, "{method}");
+        assert_eq!(index_directories(&table), before + 3, "{method}");
+    }
+}
+
 #[tokio::test]
 async fn c54_update_over_what_was_just_merged() {
     for stable_row_ids in [true, false] {
@@ -419,20 +466,29 @@ async fn vector_indexes_are_left_to_lance() {
     assert!(listed.contains("| v "), "{listed}");
 }
 
-/// With stable row ids, an update leaves the old vector's posting behind.
+/// With stable row ids, an update leaves the old vector's posting behind; Lance doesn't find it.
 #[tokio::test]
-async fn a_stale_vector_index_is_trained_anew() {
-    let table = Table::new(&[vectors(0..300)], true).await;
-    create_vector_index(&mut table.open().await).await;
-    table.update("id = 7", "id", "1007").await;
-    let optimize = "ALTER TABLE t OPTIMIZE INDEX v";
-    // Another column: the index covers the row's new place.
-    table.sql(optimize).await;
-    table.sql("UPDATE t SET vector = [2000.0, 0.0] WHERE id = 8").await;
-    let error = table.error(optimize).await;
-    assert!(error.contains("stale") && error.contains("retrain = true"), "{error}");
-    table.sql("ALTER TABLE t OPTIMIZE INDEX v WITH (retrain = true)").await;
-    assert_eq!(nearest(&table, 2000).await, 8);
-    assert_ne!(nearest(&table, 8).await, 8);
-    table.sql(optimize).await;
+async fn vectors_that_were_updated() {
+    for options in ["", "WITH (num_indices_to_merge = 1)", "WITH (num_indices_to_merge = 5)"] {
+        let table = Table::new(&[vectors(0..300)], true).await;
+        create_vector_index(&mut table.open().await).await;
+        table.append(vectors(300..400)).await;
+        let optimize = format!("ALTER TABLE t OPTIMIZE INDEX v {options}");
+        table.sql(&optimize).await;
+        table.sql("UPDATE t SET vector = [2000.0, 0.0] WHERE id = 8 OR id = 308").await;
+        table.sql("UPDATE t SET id = 1007 WHERE id = 7").await;
+        for _ in 0..2 {
+            table.sql(&optimize).await;
+            assert!([8, 308].contains(&nearest(&table, 2000).await), "{options}");
+            for id in [8, 308] {
+                assert!([id - 1, id + 1, 1007].contains(&nearest(&table, id).await), "{options}");
+            }
+            assert_eq!(nearest(&table, 7).await, 1007, "{options}");
+        }
+        let version = table.version().await;
+        if !options.is_empty() && table.segments("v").await.len() == 1 {
+            table.sql(&optimize).await;
+            assert_eq!(table.version().await, version, "nothing to do");
+        }
+    }
 }

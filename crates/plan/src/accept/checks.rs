@@ -13,7 +13,7 @@ use crate::{
     plan::{Action, MaintenancePlan, are_unchanged},
     record::is_same_record,
     snapshot::{IndexSnapshot, SegmentSnapshot},
-    stale::stale_for,
+    stale::{Added, stale_for},
 };
 
 /// What the checks look at.
@@ -133,7 +133,7 @@ fn check_rewritten(case: &Case<'_>) -> Vec<Rejection> {
 }
 
 fn check_stale_segments(case: &Case<'_>) -> Vec<Rejection> {
-    let added = &case.declared & unindexed(case.now);
+    let added = Added::new(&(&case.declared & unindexed(case.now)), case.now);
     let stale =
         kept(case).map(|segment| (segment.uuid, stale_for(segment, &added, case.now, &case.live)));
     stale
@@ -145,6 +145,7 @@ fn check_stale_segments(case: &Case<'_>) -> Vec<Rejection> {
 fn check_stale_outcomes(case: &Case<'_>) -> Vec<Rejection> {
     let beside = kept(case)
         .fold(case.declared.clone(), |all, segment| all | covered_by(segment, &case.live));
+    let beside = Added::new(&beside, case.now);
     let stale = case.outcomes.iter().map(|outcome| {
         (outcome.segment.uuid, stale_for(&outcome.segment, &beside, case.now, &case.live))
     });

@@ -3,7 +3,7 @@ use std::fmt;
 use roaring::RoaringBitmap;
 use uuid::Uuid;
 
-use crate::coverage::format_ranges;
+use crate::{coverage::format_ranges, plan::Action};
 
 /// One reason why outcomes can't be committed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,15 +65,16 @@ pub enum Rejection {
 }
 
 impl Rejection {
-    /// Whether a new plan can get past it; otherwise the statement fails.
-    pub fn can_replan(&self) -> bool {
+    /// Whether a new plan for the same action can get past it; otherwise the statement fails.
+    pub fn can_replan(&self, action: Action) -> bool {
         match self {
             Self::Dropped
             | Self::NameTaken
             | Self::Redefined
             | Self::FieldChanged
-            | Self::BadOutcome { .. }
-            | Self::AllRetired => false,
+            | Self::BadOutcome { .. } => false,
+            // Segments that were to be merged are there, at other fragments.
+            Self::AllRetired => action == Action::Optimize,
             Self::OtherFormat { .. }
             | Self::InputsChanged { .. }
             | Self::Rewritten { .. }

@@ -37,7 +37,7 @@ pub struct MaintenancePlan {
     pub definition: IndexDefinition,
     /// The segments that the index had at `read_version`: by them it is known again later.
     pub segments: Vec<Uuid>,
-    /// The segments to write: those from rows first, in order of their ids, then merges.
+    /// The segments to write: over what is unindexed first, in order of its ids, then merges.
     pub units: Vec<WorkUnit>,
     /// Existing segments that the units' outputs replace, each with its reason.
     pub superseded: Vec<Superseded>,

@@ -54,11 +54,9 @@ pub fn plan_optimize(
         }));
         units.push(unit(u32::try_from(work_id).unwrap_or(u32::MAX), group, &inputs));
     }
-    let retired = retired(index, &superseded, &live);
+    let retired = retired(index, &units, &superseded, &live);
     let mut skipped = selection.skipped;
-    if !units.is_empty() {
-        skipped.retain(|segment| !retired.contains(&segment.uuid));
-    }
+    skipped.retain(|segment| !retired.contains(&segment.uuid));
     Ok(MaintenancePlan {
         read_version: snapshot.version,
         action: Action::Optimize,
@@ -106,7 +104,7 @@ mod tests {
             FragmentSnapshot,
             testing::{changed, fragment, segment, snapshot},
         },
-        stale::stale_for,
+        stale::{Added, stale_for},
         tiers::{Ineligible, Skip},
     };
 
@@ -275,7 +273,7 @@ mod tests {
                 let own = covered_by(segment, &live);
                 let fates = [
                     plan.supersedes(segment.uuid),
-                    plan.retired.contains(&segment.uuid) && !plan.is_empty(),
+                    plan.retired.contains(&segment.uuid),
                     plan.skipped.iter().any(|skipped| skipped.uuid == segment.uuid),
                 ];
                 prop_assert_eq!(fates.iter().filter(|fate| **fate).count(), 1);
@@ -283,8 +281,8 @@ mod tests {
                     prop_assert!(own.is_subset(&seen));
                 } else {
                     prop_assert!(seen.is_disjoint(&own));
-                    let unindexed = unindexed(&table);
-                    prop_assert!(stale_for(segment, &unindexed, &table, &live).is_empty());
+                    let added = Added::new(&unindexed(&table), &table);
+                    prop_assert!(stale_for(segment, &added, &table, &live).is_empty());
                 }
             }
             for segment in table.segments().iter().filter(|it| !plan.supersedes(it.uuid)) {

@@ -8,7 +8,8 @@ use crate::{
     coverage::{covered_by, unindexed},
     error::PlanError,
     snapshot::{Index, IndexSnapshot, SegmentSnapshot},
-    stale::stale_for,
+    stale::{Added, stale_for},
+    work::WorkUnit,
 };
 
 /// Plans `REFRESH INDEX`: segments over the unindexed fragments and over the live fragments of
@@ -26,13 +27,14 @@ pub fn plan_refresh(
     };
     let live = snapshot.live();
     let Due { fragments, superseded } = due(snapshot, index, &live);
+    let units = parallelism.split(snapshot, &fragments);
     Ok(MaintenancePlan {
         read_version: snapshot.version,
         action: Action::Refresh,
         definition: index.definition.clone(),
         segments: uuids(&index.segments),
-        units: parallelism.split(snapshot, &fragments),
-        retired: retired(index, &superseded, &live),
+        retired: retired(index, &units, &superseded, &live),
+        units,
         superseded,
         skipped: Vec::new(),
     })
@@ -58,8 +60,9 @@ pub(super) fn due(snapshot: &IndexSnapshot, index: &Index, live: &RoaringBitmap)
     }
     let unindexed = unindexed(snapshot);
     let mut due = Due { fragments: unindexed.clone(), superseded: Vec::new() };
+    let added = Added::new(&unindexed, snapshot);
     for segment in &index.segments {
-        let fragments = stale_for(segment, &unindexed, snapshot, live);
+        let fragments = stale_for(segment, &added, snapshot, live);
         if !fragments.is_empty() {
             due.fragments |= covered_by(segment, live);
             let reason = Reason::Stale { fragments };
@@ -69,8 +72,17 @@ pub(super) fn due(snapshot: &IndexSnapshot, index: &Index, live: &RoaringBitmap)
     due
 }
 
-/// The segments without a live fragment, but for those that go anyway.
-pub(super) fn retired(index: &Index, superseded: &[Superseded], live: &RoaringBitmap) -> Vec<Uuid> {
+/// The segments without a live fragment, but for those that go anyway; none where there are no
+/// units to remove them beside.
+pub(super) fn retired(
+    index: &Index,
+    units: &[WorkUnit],
+    superseded: &[Superseded],
+    live: &RoaringBitmap,
+) -> Vec<Uuid> {
+    if units.is_empty() {
+        return Vec::new();
+    }
     let superseded: BTreeSet<Uuid> = superseded.iter().map(|segment| segment.uuid).collect();
     let retired = index.segments.iter().filter(|segment| segment.is_retired(live));
     retired.map(|segment| segment.uuid).filter(|uuid| !superseded.contains(uuid)).collect()
@@ -250,7 +262,7 @@ mod tests {
                 if kept {
                     let own = covered_by(segment, &live);
                     prop_assert!(seen.is_disjoint(&own));
-                    prop_assert!(stale_for(segment, &unindexed(&table), &table, &live).is_empty());
+                    prop_assert!(stale_for(segment, &Added::new(&unindexed(&table), &table), &table, &live).is_empty());
                     seen |= own;
                 }
             }

@@ -5,7 +5,10 @@ use uuid::Uuid;
 
 use super::{MaintenancePlan, Reason, Sizing, Superseded};
 use crate::{
-    accept::SegmentOutcome, coverage::covered_by, snapshot::IndexSnapshot, stale::stale_for,
+    accept::SegmentOutcome,
+    coverage::covered_by,
+    snapshot::IndexSnapshot,
+    stale::{Added, stale_for},
 };
 
 /// Takes out of a new plan what outcomes of an earlier one for the same statement have already
@@ -21,7 +24,7 @@ pub fn build_on(
     outcomes: &[SegmentOutcome],
     sizing: &Sizing,
 ) -> Vec<Uuid> {
-    let (live, all) = (snapshot.live(), plan.fragments());
+    let (live, all) = (snapshot.live(), Added::new(&plan.fragments(), snapshot));
     let fresh =
         |outcome: &&SegmentOutcome| stale_for(&outcome.segment, &all, snapshot, &live).is_empty();
     let (merges, builds): (Vec<_>, Vec<_>) =
