@@ -16,7 +16,7 @@ SHOW INDEX SEGMENTS IN t;
 -- oracle t version: meta['version'] > 4
 -- oracle t kind: meta['kind'] = 'k1'
 
--- Lance uses these two only for columns of the table itself; they are merged all the same.
+-- Lance uses these three only for columns of the table itself; they are merged all the same.
 -- oracle t: contains(meta['name'], 'name1')
 -- oracle t: meta['size'] = 7
--- oracle t words: contains_tokens(meta['words'], 'word1')
+-- oracle t: meta['words'] = 'word1'
