@@ -1,10 +1,23 @@
-//! The index types: what is known of each, in one table.
+//! What is known of an index type.
 
 use std::fmt;
 
+use lance_index_plan::snapshot::IndexDefinition;
+
+pub use crate::store::types::INDEX_TYPES;
+use crate::{
+    error::{Error, Result},
+    store::types::{DEFAULT, storage::Storage},
+};
+
+/// What the ids of Lance's own types begin with.
+const LANCE: &str = "lance:";
+
 /// An index type that can be created and refreshed.
-#[derive(Debug, PartialEq)]
+#[derive(Debug)]
 pub struct IndexType {
+    /// Identifies it in the record of an index. Never changes.
+    pub id: &'static str,
     /// Its name in SQL and in every output.
     pub name: &'static str,
     /// Other names that SQL takes for it.
@@ -19,6 +32,14 @@ pub struct IndexType {
     pub merge: Merge,
     /// Its build parameters, by the names that Lance reads.
     pub parameters: &'static [Parameter],
+    /// What else is particular to it in Lance.
+    pub(crate) storage: &'static dyn Storage,
+}
+
+impl PartialEq for IndexType {
+    fn eq(&self, other: &Self) -> bool {
+        self.id == other.id
+    }
 }
 
 /// What the postings of an index type are, and so, when they are no longer true.
@@ -114,118 +135,37 @@ impl fmt::Display for Values {
     }
 }
 
-const fn parameter(name: &'static str, values: Values) -> Parameter {
-    Parameter { name, values }
-}
-
-const ROWS: Values = Values::Integer { min: 1, max: u32::MAX as u64 };
-const LENGTH_LIMIT: Values = Values::Limit { min: 1, max: u16::MAX as u64 };
-const LENGTH: Values = Values::Integer { min: 1, max: u16::MAX as u64 };
-
-/// Every index type there is, in the order in which errors list them.
-pub static INDEX_TYPES: [IndexType; 8] = [
-    IndexType {
-        name: "btree",
-        synonyms: &[],
-        lance_name: "BTREE",
-        type_url: "/lance.table.BTreeIndexDetails",
-        postings: Postings::Addresses,
-        merge: Merge::Exact,
-        parameters: &[parameter("zone_size", ROWS)],
-    },
-    IndexType {
-        name: "bitmap",
-        synonyms: &[],
-        lance_name: "BITMAP",
-        type_url: "/lance.table.BitmapIndexDetails",
-        postings: Postings::RowIds,
-        merge: Merge::Exact,
-        parameters: &[],
-    },
-    IndexType {
-        name: "label_list",
-        synonyms: &["labellist"],
-        lance_name: "LABELLIST",
-        type_url: "/lance.table.LabelListIndexDetails",
-        postings: Postings::RowIds,
-        merge: Merge::Exact,
-        parameters: &[],
-    },
-    IndexType {
-        name: "ngram",
-        synonyms: &[],
-        lance_name: "NGRAM",
-        type_url: "/lance.table.NGramIndexDetails",
-        postings: Postings::Candidates,
-        merge: Merge::OfLiveFragments,
-        parameters: &[],
-    },
-    IndexType {
-        name: "zonemap",
-        synonyms: &["zone_map"],
-        lance_name: "ZONEMAP",
-        type_url: "/lance.table.ZoneMapIndexDetails",
-        postings: Postings::Addresses,
-        merge: Merge::Exact,
-        parameters: &[parameter("rows_per_zone", ROWS)],
-    },
-    IndexType {
-        name: "bloomfilter",
-        synonyms: &["bloom_filter"],
-        lance_name: "BLOOMFILTER",
-        type_url: "/lance.index.pb.BloomFilterIndexDetails",
-        postings: Postings::Addresses,
-        merge: Merge::Exact,
-        parameters: &[
-            parameter("number_of_items", ROWS),
-            parameter("probability", Values::Between { above: 0.0, below: 1.0 }),
-        ],
-    },
-    IndexType {
-        name: "fts",
-        synonyms: &["inverted"],
-        lance_name: "INVERTED",
-        type_url: "/lance.table.InvertedIndexDetails",
-        postings: Postings::RowIds,
-        merge: Merge::KeepsDeleted,
-        parameters: &[
-            parameter("lance_tokenizer", Values::Text),
-            parameter("base_tokenizer", Values::Text),
-            parameter("language", Values::Text),
-            parameter("with_position", Values::Boolean),
-            parameter("max_token_length", LENGTH_LIMIT),
-            parameter("lower_case", Values::Boolean),
-            parameter("stem", Values::Boolean),
-            parameter("remove_stop_words", Values::Boolean),
-            parameter("ascii_folding", Values::Boolean),
-            parameter("min_ngram_length", LENGTH),
-            parameter("max_ngram_length", LENGTH),
-            parameter("prefix_only", Values::Boolean),
-            parameter("block_size", LENGTH),
-            parameter("split_identifiers", Values::Boolean),
-            parameter("split_on_numerics", Values::Boolean),
-            parameter("preserve_original", Values::Boolean),
-            parameter("index_operators", Values::Boolean),
-        ],
-    },
-    IndexType {
-        name: "fm",
-        synonyms: &[],
-        lance_name: "FM",
-        type_url: "/lance.index.pb.FMIndexDetails",
-        postings: Postings::Addresses,
-        merge: Merge::Rebuild,
-        parameters: &[],
-    },
-];
+/// Rows of which Lance makes one zone or block.
+pub(crate) const ROWS: Values = Values::Integer { min: 1, max: u32::MAX as u64 };
 
 impl IndexType {
+    /// The first index type that is as told.
+    fn find(is_it: impl Fn(&Self) -> bool) -> Option<&'static Self> {
+        INDEX_TYPES.iter().copied().find(|index_type| is_it(index_type))
+    }
+
     /// The index type of that name or synonym, whatever its case.
     pub fn by_name(name: &str) -> Option<&'static Self> {
-        INDEX_TYPES.iter().find(|index_type| {
+        Self::find(|index_type| {
             let mut names = index_type.synonyms.iter().chain([&index_type.name]);
             names.any(|known| known.eq_ignore_ascii_case(name))
         })
+    }
+
+    /// The index type of that id.
+    pub fn by_id(id: &str) -> Option<&'static Self> {
+        Self::find(|index_type| index_type.id == id)
+    }
+
+    /// The index type of a definition that only has one of them.
+    pub(crate) fn of(definition: &IndexDefinition) -> Result<&'static Self> {
+        let name = &definition.index_type;
+        Self::by_name(name).ok_or_else(|| Error::internal(format!("no index type {name}")))
+    }
+
+    /// The type of an index whose statement names none.
+    pub(crate) fn default_type() -> &'static Self {
+        DEFAULT
     }
 
     /// The names of all types, for messages.
@@ -237,9 +177,9 @@ impl IndexType {
     /// The index type whose details have that type URL, in whatever package a version of Lance
     /// has kept them.
     pub fn by_type_url(type_url: &str) -> Option<&'static Self> {
-        INDEX_TYPES
-            .iter()
-            .find(|index_type| message(index_type.type_url).eq_ignore_ascii_case(message(type_url)))
+        Self::find(|index_type| {
+            message(index_type.type_url).eq_ignore_ascii_case(message(type_url))
+        })
     }
 }
 
@@ -255,6 +195,17 @@ pub fn name_of_unknown(type_url: &str) -> String {
     name.strip_suffix("indexdetails").unwrap_or(&name).to_string()
 }
 
+/// The id of an index type that isn't among [`INDEX_TYPES`] but has that name, as Lance's own have.
+pub(crate) fn id_of_unknown(name: &str) -> String {
+    format!("{LANCE}{name}")
+}
+
+/// Whether an index method of that name would be one of Lance's vector indexes.
+pub(crate) fn is_vector_method(name: &str) -> bool {
+    let name = name.to_lowercase();
+    ["ivf", "hnsw", "vector", "pq"].iter().any(|part| name.contains(part))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -264,6 +215,19 @@ mod tests {
         assert_eq!(IndexType::by_name("BTree").unwrap().name, "btree");
         assert_eq!(IndexType::by_name("inverted"), IndexType::by_name("FTS"));
         assert!(IndexType::by_name("gin").is_none());
+    }
+
+    #[test]
+    fn each_is_another() {
+        for index_type in INDEX_TYPES {
+            assert_eq!(index_type.id, id_of_unknown(index_type.name));
+            assert_eq!(IndexType::by_id(index_type.id), Some(*index_type));
+            assert_eq!(IndexType::by_type_url(index_type.type_url), Some(*index_type));
+            for name in index_type.synonyms.iter().chain([&index_type.name]) {
+                assert_eq!(IndexType::by_name(name), Some(*index_type));
+            }
+        }
+        assert_eq!(IndexType::by_id("acme:geo"), None);
     }
 
     #[test]

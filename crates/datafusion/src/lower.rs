@@ -29,7 +29,7 @@ use lance_index_sql::{CreateIndex, DropIndex, IndexStatement, SyntaxError, sugge
 use crate::{
     catalog::Catalog,
     error::{Error, Result},
-    index_type::{INDEX_TYPES, IndexType},
+    index_type::{INDEX_TYPES, IndexType, is_vector_method},
     logical::{IndexJob, Maintain, Statement, StatementNode},
     names::{find, folded, pick},
     options::CreateOptions,
@@ -247,18 +247,17 @@ async fn lower_create(
     Ok(Maintain { target, action, if_not_exists: create.if_not_exists, jobs })
 }
 
-/// The index type of a CREATE; btree where it names none.
+/// The index type of a CREATE.
 fn method(create: &CreateIndex) -> Result<&'static IndexType> {
     let Some(method) = &create.method else {
-        return Ok(&INDEX_TYPES[0]);
+        return Ok(IndexType::default_type());
     };
     let written = method.as_written();
     if let Some(index_type) = IndexType::by_name(written) {
         return Ok(index_type);
     }
     let names: Vec<&str> = INDEX_TYPES.iter().map(|index_type| index_type.name).collect();
-    let lower = written.to_lowercase();
-    let advice = if ["ivf", "hnsw", "vector", "pq"].iter().any(|part| lower.contains(part)) {
+    let advice = if is_vector_method(written) {
         "Lance's own create_index makes vector indexes; ".to_string()
     } else {
         let nearest = suggest(written, &names);

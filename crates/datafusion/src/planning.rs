@@ -150,11 +150,9 @@ async fn complete(
     if plan.is_empty() || plan.definition.record.is_some() {
         return Ok(());
     }
-    let parameters = definition::inherited_parameters(table, &plan.definition).await?;
+    let parameters = parameters::inherited(table, &plan.definition).await?;
     if format.is_none() {
-        let index_type = IndexType::by_name(&plan.definition.index_type).ok_or_else(|| {
-            Error::internal(format!("no index type {}", plan.definition.index_type))
-        })?;
+        let index_type = IndexType::of(&plan.definition)?;
         plan.definition.format =
             definition::format_of_new(index_type, &parameters, table.stable_row_ids())?;
     }
@@ -185,7 +183,7 @@ pub(crate) async fn parameters(
     definition: &IndexDefinition,
 ) -> Result<Map<String, Value>> {
     if definition.record.is_none() {
-        return definition::inherited_parameters(table, definition).await;
+        return parameters::inherited(table, definition).await;
     }
     serde_json::from_str(&definition.parameters)
         .map_err(|error| Error::internal(format!("parameters that are no JSON: {error}")))

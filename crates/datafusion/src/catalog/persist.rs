@@ -106,14 +106,12 @@ fn new_record(table: &TableVersion, plan: &MaintenancePlan) -> Result<Option<Ind
 }
 
 fn record_of(table: &TableVersion, definition: &IndexDefinition, id: Uuid) -> Result<IndexRecord> {
-    let index_type = IndexType::by_name(&definition.index_type);
-    let index_type = index_type
-        .ok_or_else(|| Error::internal(format!("no index type {}", definition.index_type)))?;
+    let index_type = IndexType::of(definition)?;
     let given: Map<String, Value> = serde_json::from_str(&definition.parameters)
         .map_err(|error| Error::internal(format!("parameters that are no JSON: {error}")))?;
-    let parameters = parameters::complete(index_type, &given)?;
+    let parameters = index_type.storage.complete(&given)?;
     let field = field_of(table, &definition.name, definition.field.id)?;
-    Ok(IndexRecord::new(id, definition, field, parameters, table.number()))
+    Ok(IndexRecord::new(id, &definition.name, index_type, field, parameters, table.number()))
 }
 
 fn field_of(table: &TableVersion, index: &str, id: i32) -> Result<FieldFacts> {

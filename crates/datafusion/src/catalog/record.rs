@@ -1,6 +1,5 @@
 //! What the table's metadata says of one index.
 
-use lance_index_plan::snapshot::IndexDefinition;
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
@@ -11,9 +10,6 @@ use super::{
     policy::PolicyOptions,
 };
 use crate::index_type::IndexType;
-
-/// What type ids of Lance's own types begin with.
-const LANCE: &str = "lance:";
 
 const RECORD_KEY: &str = "lance_index.v2/";
 const POLICY_KEY: &str = "lance_index.policy/";
@@ -31,11 +27,6 @@ pub(crate) fn policy_key(index: &str) -> String {
 /// The index whose record has that key.
 pub(super) fn index_of_key(key: &str) -> Option<&str> {
     key.strip_prefix(RECORD_KEY)
-}
-
-/// The type id of one of the types that this crate maintains.
-pub(crate) fn type_id(name: &str) -> String {
-    format!("{LANCE}{name}")
 }
 
 /// A field of a schema: the one that an index was recorded for, or one that is there now.
@@ -121,15 +112,16 @@ impl IndexRecord {
     /// The record of an index as a statement defines it; `parameters` are complete.
     pub(crate) fn new(
         id: Uuid,
-        definition: &IndexDefinition,
+        name: &str,
+        index_type: &IndexType,
         field: FieldFacts,
         parameters: Map<String, Value>,
         written_on: u64,
     ) -> Self {
         Self {
             id,
-            name: definition.name.clone(),
-            type_id: type_id(&definition.index_type),
+            name: name.to_string(),
+            type_id: index_type.id.to_string(),
             fields: vec![field],
             parameters,
             written_on,
@@ -140,7 +132,7 @@ impl IndexRecord {
 
     /// The type, if this version maintains it.
     pub(crate) fn index_type(&self) -> Option<&'static IndexType> {
-        IndexType::by_name(self.type_id.strip_prefix(LANCE)?)
+        IndexType::by_id(&self.type_id)
     }
 
     /// What the type is called; one that this version doesn't know, by its id.

@@ -13,7 +13,7 @@ use crate::{
     options::{OptimizeIndexOptions, Strategy},
     physical::delegate::Delegate,
     planning,
-    store::{describe, version::TableVersion},
+    store::{definition, version::TableVersion},
     table::Target,
 };
 
@@ -33,7 +33,7 @@ pub(super) async fn lower_optimize(
         let newest = catalog.indexes().segments(index).last();
         let strategy = match (catalog.index_type(index).await, newest) {
             (None, Some(newest)) => {
-                options.for_foreign_index(index, &describe::type_name(newest)).map(Strategy::Core)
+                options.for_foreign_index(index, &definition::type_name(newest)).map(Strategy::Core)
             }
             // Of an unknown type without segments, planning says what it is.
             (index_type, _) => {

@@ -89,9 +89,7 @@ impl Answer for ShowCreateIndex {
 
 impl ShowCreateIndex {
     fn create(&self, definition: &IndexDefinition) -> Result<IndexStatement> {
-        let index_type = IndexType::by_name(&definition.index_type);
-        let index_type = index_type
-            .ok_or_else(|| Error::internal(format!("no index type {}", definition.index_type)))?;
+        let index_type = IndexType::of(definition)?;
         let parameters: Map<String, Value> = serde_json::from_str(&definition.parameters)
             .map_err(|error| Error::internal(format!("parameters that are no JSON: {error}")))?;
         let shown = parameters::shown(index_type, &parameters);

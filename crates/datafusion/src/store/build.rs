@@ -27,9 +27,7 @@ pub(crate) async fn build(
     progress: AttemptProgress,
 ) -> Result<BuiltSegment> {
     let mut dataset = table.at(version).await?.dataset;
-    let Some(index_type) = IndexType::by_name(&definition.index_type) else {
-        return Err(Error::internal(format!("no index type {}", definition.index_type)));
-    };
+    let index_type = IndexType::of(definition)?;
     let failed =
         |error| Error::lance(format!("building index '{}' ({unit})", definition.name), error);
     let lance_type = lance_index::IndexType::try_from(index_type.lance_name).map_err(failed)?;
@@ -42,7 +40,7 @@ pub(crate) async fn build(
     // segment gets its index's name below.
     let mut builder = CreateIndexBuilder::new(&mut dataset, &columns, lance_type, &params)
         .name(Uuid::new_v4().to_string())
-        .progress(Arc::new(RowsTold(progress)))
+        .progress(Arc::new(RowsTold { stage: index_type.storage.stage_of_rows(), progress }))
         .replace(true);
     builder = if unit.fragments.is_empty() {
         builder.train(false)
@@ -50,8 +48,7 @@ pub(crate) async fn build(
         builder.fragments(unit.fragments.iter().collect())
     };
     let mut segment = builder.execute_uncommitted().await.map_err(failed)?;
-    if lance_type == lance_index::IndexType::Inverted && !unit.fragments.is_empty() {
-        // A full-text segment over chosen fragments is only staged; this finishes it.
+    if index_type.storage.is_staged() && !unit.fragments.is_empty() {
         segment = dataset.merge_existing_index_segments(vec![segment]).await.map_err(failed)?;
     }
     segment.name = definition.name.clone();
@@ -61,7 +58,11 @@ pub(crate) async fn build(
 
 /// Passes on what Lance tells while it builds.
 #[derive(Debug)]
-struct RowsTold(AttemptProgress);
+struct RowsTold {
+    /// The stage that counts rows.
+    stage: Option<&'static str>,
+    progress: AttemptProgress,
+}
 
 #[async_trait]
 impl IndexBuildProgress for RowsTold {
@@ -70,9 +71,8 @@ impl IndexBuildProgress for RowsTold {
     }
 
     async fn stage_progress(&self, stage: &str, completed: u64) -> lance_core::Result<()> {
-        // The one stage that counts rows, of full-text indexes only.
-        if stage == "tokenize_docs" {
-            self.0.rows_done(completed);
+        if self.stage == Some(stage) {
+            self.progress.rows_done(completed);
         }
         Ok(())
     }

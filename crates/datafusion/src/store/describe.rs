@@ -7,13 +7,15 @@ use lance_table::format::IndexMetadata;
 use roaring::RoaringBitmap;
 
 use super::{
-    definition, fields,
+    definition::{self, type_name},
+    fields,
     indexes::Indexes,
     mergeable::{self, Mergeable},
+    parameters,
     snapshot::live_rows,
     version::TableVersion,
 };
-use crate::{error::Result, index_type::name_of_unknown};
+use crate::error::Result;
 
 /// One index of a table.
 #[derive(Debug, Clone, PartialEq)]
@@ -187,7 +189,7 @@ impl Surroundings<'_> {
             indexed_rows,
             unindexed_fragments,
             unindexed_rows: total.saturating_sub(indexed_rows),
-            config: newest.and_then(definition::parameters_in_manifest),
+            config: newest.and_then(parameters::in_manifest),
             segments,
             state,
             source: "inferred".to_string(),
@@ -214,13 +216,4 @@ fn field_paths(table: &TableVersion, segment: &IndexMetadata) -> String {
         None => format!("(field {id}, gone)"),
     };
     segment.fields.iter().map(path).collect::<Vec<_>>().join(", ")
-}
-
-/// The name of the segment's index type.
-pub(crate) fn type_name(segment: &IndexMetadata) -> String {
-    match (definition::type_of(segment), &segment.index_details) {
-        (Some(index_type), _) => index_type.name.to_string(),
-        (None, Some(details)) => name_of_unknown(&details.type_url),
-        (None, None) => "unknown".to_string(),
-    }
 }

@@ -20,6 +20,7 @@ use super::{
     definition,
     indexes::Indexes,
     lineage::{self, CONCURRENT_READS},
+    parameters,
     version::TableVersion,
 };
 use crate::{
@@ -106,10 +107,9 @@ impl Mergeable {
 pub(super) fn kind(segment: &IndexMetadata, stable_row_ids: bool) -> String {
     let format = definition::format_of(segment, stable_row_ids);
     let version = segment.index_version;
-    let parameters = definition::parameters_in_manifest(segment).unwrap_or_default();
-    // Posting lists of two formats can stand beside each other, but not be merged.
-    let postings = definition::posting_format(segment);
-    format!("{format} {version} {parameters} {postings:?}")
+    let parameters = parameters::in_manifest(segment).unwrap_or_default();
+    let apart = definition::storage_of(segment).merged_apart(segment).unwrap_or_default();
+    format!("{format} {version} {parameters} {apart}")
 }
 
 /// Adds to a snapshot what only other versions of the table and the segments' files tell of whether
@@ -130,21 +130,21 @@ pub(crate) async fn look_closer(
     let has_any = |segment: &IndexMetadata| {
         definition::type_of(segment).is_some_and(|index_type| !index_type.parameters.is_empty())
     };
-    let in_files = chosen.iter().filter(|segment| {
-        has_any(segment) && definition::parameters_in_manifest(segment).is_none()
-    });
+    let in_files = chosen
+        .iter()
+        .filter(|segment| has_any(segment) && parameters::in_manifest(segment).is_none());
     let reading: Vec<_> = in_files
         .map(async |segment| {
-            let parameters = definition::parameters_of(table, field, segment).await?;
-            Ok::<_, Error>((segment.uuid, Value::Object(parameters).to_string()))
+            let found = parameters::of_segment(table, field, segment).await?;
+            Ok::<_, Error>((segment.uuid, Value::Object(found).to_string()))
         })
         .collect();
     let reading = futures::stream::iter(reading).buffered(CONCURRENT_READS);
-    let parameters: BTreeMap<Uuid, String> = reading.try_collect().await?;
+    let found: BTreeMap<Uuid, String> = reading.try_collect().await?;
     let keeping = keep_deleted(table, &chosen).await?;
 
     for segment in &mut index.segments {
-        if let Some(parameters) = parameters.get(&segment.uuid) {
+        if let Some(parameters) = found.get(&segment.uuid) {
             segment.kind += parameters;
         }
         if segment.merging == Merging::Exact && keeping.contains(&segment.uuid) {

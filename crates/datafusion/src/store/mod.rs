@@ -22,5 +22,6 @@ pub(crate) mod parameters;
 pub(crate) mod publish;
 mod rows;
 pub(crate) mod snapshot;
+pub(crate) mod types;
 pub(crate) mod vacuum;
 pub(crate) mod version;

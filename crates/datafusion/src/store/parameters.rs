@@ -1,92 +1,58 @@
 //! Build parameters: complete, as a record has them, and as far as they are worth showing.
 
-use lance_index::scalar::{
-    bloomfilter::BloomFilterIndexBuilderParams, btree::DEFAULT_BTREE_BATCH_SIZE,
-    inverted::tokenizer::InvertedIndexParams, zonemap::ZoneMapIndexBuilderParams,
-};
-use lance_index_plan::snapshot::IndexDefinition;
+use lance_index_plan::snapshot::{IndexDefinition, IndexedField};
 use lance_table::format::IndexMetadata;
-use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
 
 use super::{
-    definition::{
-        canonical, fts_details, inherited_parameters, rows_per_zone, type_of, without_defaults,
-    },
+    definition::{storage_of, type_id},
     indexes::Indexes,
     snapshot::define,
+    types::storage::object,
     version::TableVersion,
 };
 use crate::{
-    catalog::{record::type_id, resolve::SegmentFacts},
+    catalog::resolve::SegmentFacts,
     error::{Error, Result},
-    index_type::{IndexType, name_of_unknown},
+    index_type::IndexType,
 };
 
-/// The given parameters with what this version of Lance takes for those that are left out: another
-/// version may take something else.
-pub(crate) fn complete(
-    index_type: &IndexType,
-    given: &Map<String, Value>,
-) -> Result<Map<String, Value>> {
-    let mut complete = match index_type.lance_name {
-        "BTREE" => {
-            let mut complete = given.clone();
-            let zone_size = complete.entry("zone_size").or_insert(Value::Null);
-            if zone_size.is_null() {
-                *zone_size = Value::from(DEFAULT_BTREE_BATCH_SIZE);
-            }
-            complete
-        }
-        "ZONEMAP" => {
-            let mut complete = through::<ZoneMapIndexBuilderParams>(given)?;
-            complete.retain(|_, value| !value.is_null());
-            complete
-        }
-        "BLOOMFILTER" => through::<BloomFilterIndexBuilderParams>(given)?,
-        "INVERTED" => {
-            let params = serde_json::from_value::<InvertedIndexParams>(given.clone().into());
-            let details =
-                params.map_err(lance::Error::from).and_then(|params| (&params).try_into());
-            match details.and_then(|details| canonical(&details)).map_err(unusable)? {
-                Value::Object(complete) => complete,
-                _ => Map::new(),
-            }
-        }
-        _ => Map::new(),
-    };
-    for (name, value) in given {
-        complete.entry(name).or_insert_with(|| value.clone());
-    }
-    // Without a value, Lance goes by the type of the column.
-    complete.retain(|name, value| name != "lance_tokenizer" || !value.is_null());
-    Ok(complete)
-}
-
-fn through<P: Serialize + DeserializeOwned>(
-    given: &Map<String, Value>,
-) -> Result<Map<String, Value>> {
-    let complete = serde_json::from_value::<P>(given.clone().into()).and_then(serde_json::to_value);
-    match complete.map_err(unusable)? {
-        Value::Object(complete) => Ok(complete),
-        _ => Ok(Map::new()),
-    }
-}
-
-fn unusable(error: impl std::error::Error + Send + Sync + 'static) -> Error {
-    Error::failed("completing the parameters of an index", error)
-}
-
-/// Those of them that SQL has options for; of full-text settings, those that aren't the default.
+/// Those of the parameters that SQL has options for, and that are worth showing.
 pub(crate) fn shown(index_type: &IndexType, parameters: &Map<String, Value>) -> Map<String, Value> {
     let mut shown = parameters.clone();
     shown.retain(|name, _| index_type.parameters.iter().any(|known| known.name == name));
-    if index_type.lance_name != "INVERTED" {
-        return shown;
-    }
-    match without_defaults(Value::Object(shown)) {
-        Value::Object(shown) => shown,
-        _ => Map::new(),
+    index_type.storage.worth_showing(shown)
+}
+
+/// The build parameters that the manifest has for the segment, for display; `None` where they are
+/// only in its files.
+pub(crate) fn in_manifest(segment: &IndexMetadata) -> Option<String> {
+    let storage = storage_of(segment);
+    let parameters = storage.parameters_in_manifest(segment)?;
+    Some(Value::Object(storage.worth_showing(parameters)).to_string())
+}
+
+/// The build parameters of one segment, read from its files.
+pub(super) async fn of_segment(
+    table: &TableVersion,
+    field: &IndexedField,
+    segment: &IndexMetadata,
+) -> Result<Map<String, Value>> {
+    let read = storage_of(segment).parameters_in_files(&table.dataset, &field.path, segment).await;
+    read.map(object).map_err(|error| {
+        Error::failed(format!("reading the parameters of index '{}'", segment.name), error)
+    })
+}
+
+/// The build parameters of an index, read from the files of its newest segment.
+pub(crate) async fn inherited(
+    table: &TableVersion,
+    definition: &IndexDefinition,
+) -> Result<Map<String, Value>> {
+    let indexes = Indexes::read(table).await?;
+    match indexes.segments(&definition.name).last() {
+        Some(newest) => of_segment(table, &definition.field, newest).await,
+        None => Err(Error::conflict(format!("index '{}' is gone", definition.name))),
     }
 }
 
@@ -102,31 +68,18 @@ pub(crate) async fn inferred(table: &TableVersion, name: &str) -> Result<IndexDe
     let newest = newest
         .ok_or_else(|| Error::invalid(format!("index '{name}' has no segment that can be read")))?;
     let mut definition = define(table, metadata, newest, None)?;
-    let parameters = inherited_parameters(table, &definition).await?;
+    let parameters = inherited(table, &definition).await?;
     definition.parameters = Value::Object(parameters).to_string();
     Ok(definition)
 }
 
 /// What the manifest says of a segment.
 pub(crate) fn facts(segment: &IndexMetadata) -> SegmentFacts {
-    let name = match (type_of(segment), &segment.index_details) {
-        (Some(index_type), _) => index_type.name.to_string(),
-        (None, Some(details)) => name_of_unknown(&details.type_url),
-        (None, None) => String::new(),
-    };
     SegmentFacts {
         uuid: segment.uuid,
-        type_id: type_id(&name),
+        type_id: type_id(segment),
         field_ids: segment.fields.clone(),
-        parameters: in_manifest(segment),
+        parameters: storage_of(segment).parameters_in_manifest(segment).unwrap_or_default(),
         built_at: segment.dataset_version,
     }
-}
-
-fn in_manifest(segment: &IndexMetadata) -> Map<String, Value> {
-    if let Some(Some(Value::Object(settings))) = fts_details(segment) {
-        return settings;
-    }
-    let rows = rows_per_zone(segment);
-    rows.map(|rows| ("rows_per_zone".to_string(), Value::from(rows))).into_iter().collect()
 }

@@ -10,7 +10,7 @@ use roaring::RoaringBitmap;
 use serde_json::Value;
 
 use super::{
-    definition, describe, fields, indexes::Indexes, lineage, mergeable::Mergeable,
+    definition, fields, indexes::Indexes, lineage, mergeable::Mergeable, types,
     version::TableVersion,
 };
 use crate::{
@@ -144,7 +144,7 @@ fn not_maintained(newest: &IndexMetadata) -> Error {
         "index '{}' is of type {}; REFRESH maintains {}, OPTIMIZE leaves the others to Lance's own \
          optimize_indices",
         newest.name,
-        describe::type_name(newest),
+        definition::type_name(newest),
         IndexType::names(),
     ))
 }
@@ -190,7 +190,7 @@ pub(super) fn define(
     Ok(IndexDefinition {
         name: name.clone(),
         field,
-        index_type: describe::type_name(newest),
+        index_type: definition::type_name(newest),
         parameters: Value::Object(Default::default()).to_string(),
         format,
         record: None,
@@ -206,7 +206,7 @@ async fn segments(
     let stable_row_ids = table.stable_row_ids();
     let believed = IndexType::by_name(&definition.index_type)
         .is_none_or(|index_type| index_type.postings != Postings::Candidates)
-        && !metadata.iter().all(definition::is_vector);
+        && !metadata.iter().all(types::is_vector);
     let rewritten = if believed {
         lineage::rewritten(table, definition.field.id, metadata, uncovered).await?
     } else {

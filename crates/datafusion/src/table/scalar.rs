@@ -52,16 +52,15 @@ pub(super) async fn index_loses_rows(filters: &[Expr], latest: &Dataset) -> Resu
     let table = TableVersion::new(latest.clone());
     let indexes = Indexes::read(&table).await?;
     let live = table.fragments();
-    let is_fts = |segment: &&IndexMetadata| {
-        definition::type_of(segment).is_some_and(|index_type| index_type.name == "fts")
-    };
+    let is_searched = |segment: &&IndexMetadata| definition::storage_of(segment).is_searched();
     // Lance plans with an index that covers nothing any more, and then fails to open it.
     let covers_nothing = indexes.readable.values().any(|segments| {
         let covered = segments.iter().filter_map(|segment| segment.fragment_bitmap.as_ref());
-        segments.first().as_ref().is_some_and(is_fts) && live.is_disjoint(&covered.union())
+        segments.first().as_ref().is_some_and(is_searched) && live.is_disjoint(&covered.union())
     });
     let loses = |text: &String| {
-        indexes.all().any(|segment| definition::tokens_in(segment, text) == Some(0))
+        let tokens_in = |segment| definition::storage_of(segment).tokens_in(segment, text);
+        indexes.all().any(|segment| tokens_in(segment) == Some(0))
     };
     Ok(covers_nothing || texts.iter().any(loses))
 }

@@ -110,11 +110,10 @@ impl SearchTable {
             let Some(field) = latest.schema().field(&column) else {
                 return Err(Error::invalid(format!("there is no column '{column}' {place}")));
             };
-            let is_fts = |index_type: &crate::index_type::IndexType| index_type.name == "fts";
             let segments: Vec<_> = indexes
                 .all()
                 .filter(|segment| segment.fields == [field.id])
-                .filter(|segment| definition::type_of(segment).is_some_and(is_fts))
+                .filter(|segment| definition::storage_of(segment).is_searched())
                 .collect();
             if segments.is_empty() {
                 let written = fields::by_id(latest.schema(), field.id);
