@@ -4,10 +4,11 @@ use std::fmt;
 
 use lance_index_plan::snapshot::IndexDefinition;
 
+pub(crate) use crate::store::types::DEFAULT_TYPE;
 pub use crate::store::types::INDEX_TYPES;
 use crate::{
     error::{Error, Result},
-    store::types::{DEFAULT, storage::Storage},
+    store::types::storage::Storage,
 };
 
 /// What the ids of Lance's own types begin with.
@@ -139,7 +140,6 @@ impl fmt::Display for Values {
 pub(crate) const ROWS: Values = Values::Integer { min: 1, max: u32::MAX as u64 };
 
 impl IndexType {
-    /// The first index type that is as told.
     fn find(is_it: impl Fn(&Self) -> bool) -> Option<&'static Self> {
         INDEX_TYPES.iter().copied().find(|index_type| is_it(index_type))
     }
@@ -157,15 +157,10 @@ impl IndexType {
         Self::find(|index_type| index_type.id == id)
     }
 
-    /// The index type of a definition that only has one of them.
+    /// The type of an index that is maintained here.
     pub(crate) fn of(definition: &IndexDefinition) -> Result<&'static Self> {
         let name = &definition.index_type;
         Self::by_name(name).ok_or_else(|| Error::internal(format!("no index type {name}")))
-    }
-
-    /// The type of an index whose statement names none.
-    pub(crate) fn default_type() -> &'static Self {
-        DEFAULT
     }
 
     /// The names of all types, for messages.

@@ -29,7 +29,7 @@ use lance_index_sql::{CreateIndex, DropIndex, IndexStatement, SyntaxError, sugge
 use crate::{
     catalog::Catalog,
     error::{Error, Result},
-    index_type::{INDEX_TYPES, IndexType, is_vector_method},
+    index_type::{DEFAULT_TYPE, INDEX_TYPES, IndexType, is_vector_method},
     logical::{IndexJob, Maintain, Statement, StatementNode},
     names::{find, folded, pick},
     options::CreateOptions,
@@ -250,7 +250,7 @@ async fn lower_create(
 /// The index type of a CREATE.
 fn method(create: &CreateIndex) -> Result<&'static IndexType> {
     let Some(method) = &create.method else {
-        return Ok(IndexType::default_type());
+        return Ok(DEFAULT_TYPE);
     };
     let written = method.as_written();
     if let Some(index_type) = IndexType::by_name(written) {

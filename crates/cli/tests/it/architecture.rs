@@ -7,6 +7,8 @@ use std::{
     process::Command,
 };
 
+use datafusion_lance_index::index_type::INDEX_TYPES;
+
 use crate::root;
 
 fn cargo(arguments: &[&str]) -> String {
@@ -142,6 +144,41 @@ fn lance_is_named_by_the_store_and_the_tables() {
             let named = LANCE.iter().find(|name| names_crate(&text, name));
             assert_eq!(named, None, "{}", path.display());
         }
+    }
+}
+
+/// What tells one index type from another is in its own file, beside the list of them.
+#[test]
+fn index_types_are_told_apart_in_one_folder() {
+    const FOLDER: &str = "crates/datafusion/src/store/types";
+    let names = INDEX_TYPES.iter().flat_map(|index_type| {
+        let own = [index_type.id, index_type.name, index_type.lance_name, index_type.type_url];
+        own.into_iter().chain(index_type.synonyms.iter().copied())
+    });
+    let literals: Vec<String> = names.map(|name| format!("{name:?}").to_lowercase()).collect();
+    let tells = |line: &str| {
+        let mut variants = line.split("IndexType::").skip(1);
+        let literal = |text: &String| line.to_lowercase().contains(text);
+        line.contains("IndexDetails")
+            || variants.any(|rest| rest.starts_with(|c: char| c.is_ascii_uppercase()))
+            || literals.iter().any(literal)
+    };
+    let mut told = Vec::new();
+    let parts = ["crates/datafusion/src", "crates/plan/src", "crates/cli/src"];
+    for (path, text) in parts.iter().flat_map(|part| sources(part)) {
+        let code = text.split("#[cfg(test)]").next().unwrap().lines();
+        let code = code.filter(|line| !line.trim_start().starts_with("//"));
+        if !path.starts_with(FOLDER) {
+            told.extend(
+                code.filter(|line| tells(line)).map(|it| format!("{}: {it}", path.display())),
+            );
+        }
+    }
+    assert_eq!(told, [""; 0]);
+    for (path, text) in sources(FOLDER) {
+        let name = path.file_stem().unwrap().to_str().unwrap();
+        let is_entered = INDEX_TYPES.iter().any(|index_type| index_type.name == name);
+        assert_eq!(is_entered, text.contains("static TYPE: IndexType"), "{}", path.display());
     }
 }
 

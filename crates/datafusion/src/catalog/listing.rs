@@ -161,6 +161,20 @@ impl Catalog {
         }
     }
 
+    /// Checks that the index is of a type that this version or Lance maintains, as far as its record
+    /// tells.
+    ///
+    /// # Errors
+    /// It is recorded as something that its segments are not, and nobody here knows what.
+    pub(crate) async fn check_type(&self, name: &str) -> Result<()> {
+        let Standing::Recorded { record, .. } = self.standing(name).await else { return Ok(()) };
+        let in_lance = self.indexes.segments(name).last().map(definition::type_id);
+        match record.index_type() {
+            None if in_lance.as_ref() != Some(&record.type_id) => Err(unknown_type(record)),
+            _ => Ok(()),
+        }
+    }
+
     /// The index as its record defines it, if that is what it is known by.
     ///
     /// # Errors
@@ -173,13 +187,7 @@ impl Catalog {
             }
             Standing::Inferred | Standing::Damaged(_) | Standing::Overtaken(_) => return Ok(None),
         };
-        let Some(index_type) = record.index_type() else {
-            return Err(Error::not_supported(format!(
-                "index '{name}' is of type {}, which this version doesn't know; a newer one \
-                 maintains it",
-                record.type_id
-            )));
-        };
+        let Some(index_type) = record.index_type() else { return Err(unknown_type(record)) };
         if record.fields.len() > 1 {
             return Err(Error::not_supported(format!(
                 "index '{name}' is on several columns, which this version doesn't maintain"
@@ -241,6 +249,13 @@ impl Catalog {
             "index '{name}' {what}; REFRESH INDEX builds it again by its name, DROP INDEX ends it"
         ))
     }
+}
+
+fn unknown_type(record: &IndexRecord) -> Error {
+    Error::not_supported(format!(
+        "index '{}' is of type {}, which this version doesn't know; a newer one maintains it",
+        record.name, record.type_id
+    ))
 }
 
 /// What is wrong with an index that has neither a record that can be read nor segments.

@@ -30,12 +30,16 @@ pub(super) async fn lower_optimize(
             jobs.push(job);
             continue;
         }
+        if let Err(error) = catalog.check_type(index).await {
+            jobs.push(chosen.job(index, Err(error))?);
+            continue;
+        }
         let newest = catalog.indexes().segments(index).last();
         let strategy = match (catalog.index_type(index).await, newest) {
             (None, Some(newest)) => {
                 options.for_foreign_index(index, &definition::type_name(newest)).map(Strategy::Core)
             }
-            // Of an unknown type without segments, planning says what it is.
+            // Of one that can't be read, planning says so.
             (index_type, _) => {
                 let index_type = index_type.map(|it| it.name).unwrap_or_default();
                 options.for_index(index, index_type, catalog.policy(index)?)

@@ -61,11 +61,11 @@ async fn refreshed(table: &Table, index: &str) -> i64 {
 }
 
 /// The record's text in the table's metadata.
-async fn record(table: &Table, index: &str) -> Option<String> {
+pub async fn record(table: &Table, index: &str) -> Option<String> {
     table.open().await.metadata().get(&format!("lance_index.v2/{index}")).cloned()
 }
 
-async fn set_record(table: &Table, index: &str, text: &str) {
+pub async fn set_record(table: &Table, index: &str, text: &str) {
     let key = format!("lance_index.v2/{index}");
     table.open().await.update_metadata([(key.as_str(), text)]).await.unwrap();
 }
@@ -406,32 +406,6 @@ async fn a_record_of_a_later_version_is_read_and_never_rewritten() {
     assert!(error.contains("recorded by a later version"), "{error}");
     table.sql("DROP INDEX i ON t").await;
     assert_eq!(record(&table, "i").await, None);
-}
-
-#[tokio::test]
-async fn an_index_of_a_type_that_nobody_knows() {
-    use datafusion_lance_index::catalog::{IndexV2, RecordedField};
-    use prost::Message;
-    let table = Table::new(&[half_and_half()], false).await;
-    let index = IndexV2 {
-        id: vec![7; 16],
-        name: "i".to_string(),
-        field_ids: vec![0],
-        index_type_id: "acme:hash".to_string(),
-        fields: vec![RecordedField { path: "id".to_string(), data_type: "int64".to_string() }],
-        written_on: 1,
-        ..Default::default()
-    };
-    use base64::{Engine, engine::general_purpose::STANDARD};
-    set_record(&table, "i", &STANDARD.encode(index.encode_to_vec())).await;
-    assert_eq!(listed(&table, "i").await.unwrap(), ["unbuilt", "acme:hash", "{}", "v2"]);
-    let error = table.error("ALTER TABLE t REFRESH INDEX i").await;
-    assert!(error.contains("of type acme:hash, which this version doesn't know"), "{error}");
-    let version = table.version().await;
-    table.sql("ALTER TABLE t REFRESH INDEXES").await;
-    assert_eq!(table.version().await, version);
-    table.sql("DROP INDEX i ON t").await;
-    assert_eq!(state(&table, "i").await, "not there");
 }
 
 /// Lance's own form stays complete, and both say the same.

@@ -20,4 +20,5 @@ mod scripted;
 mod stale;
 mod support;
 mod types;
+mod unregistered;
 mod vacuum;

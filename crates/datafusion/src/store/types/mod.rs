@@ -31,7 +31,7 @@ pub static INDEX_TYPES: &[&IndexType] = &[
 ];
 
 /// The type of an index whose statement names none.
-pub(crate) static DEFAULT: &IndexType = &btree::TYPE;
+pub(crate) static DEFAULT_TYPE: &IndexType = &btree::TYPE;
 
 /// Whether it is a segment of a vector index. Of these alone, Lance takes for each query, and for a
 /// merge, only the rows of the fragments that they cover: none of their postings is ever untrue.
