@@ -127,7 +127,7 @@ mod tests {
     #[test]
     fn why_there_is_no_segment() {
         let (add, drop) = (event(&[], &[1]), event(&[1], &[]));
-        let cases: Vec<(Vec<Option<IndexEvent>>, (Absence, bool))> = vec![
+        let cases = vec![
             (vec![], (Absence::Unbuilt, false)),
             (vec![Some(event(&[], &[]))], (Absence::Unbuilt, false)),
             (vec![Some(add.clone()), Some(overwrite())], (Absence::Unbuilt, true)),

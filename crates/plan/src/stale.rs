@@ -110,7 +110,7 @@ pub fn stale_for(
         return RoaringBitmap::new();
     }
     let own = covered_by(segment, live);
-    let mut stale = &segment.rewritten & &added.fragments - &own;
+    let mut stale = (&segment.rewritten & &added.fragments) - &own;
     if !segment.follows_rows {
         return stale;
     }

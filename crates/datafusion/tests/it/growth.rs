@@ -75,7 +75,6 @@ async fn at_most(times: f64, query: &str, table: &Table, other: &Table) {
     for _ in 0..5 {
         let (took, than) = compare(rounds, query, table, other).await;
         let ratio = took.as_secs_f64() / than.as_secs_f64();
-        println!("{query}: {took:?} against {than:?}, {ratio:.2} times");
         if ratio <= times {
             return;
         }
@@ -169,8 +168,7 @@ async fn grow(appends: i64) {
     let after_all = counts(&table).await;
     for (index, name) in INDEXES.iter().enumerate() {
         let factor = bytes.all[index] as f64 / bytes.built[index] as f64;
-        let (before, segments) = (after_one_less[index], after_all[index]);
-        println!("{name}: {segments} segments, {before} before; {factor:.2} times written");
+        let segments = after_all[index];
         assert!(segments <= 21, "{name}: {segments}");
         assert!(factor <= 4.0 || *name == "z", "{name}: {factor}");
     }
