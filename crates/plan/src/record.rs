@@ -22,9 +22,9 @@ pub struct AbsenceReader {
 }
 
 impl AbsenceReader {
-    /// Looks at the commit before those that were looked at; `None` if it can't be read. Answers
-    /// once it is clear.
-    pub fn read(&mut self, event: Option<&IndexEvent>) -> Option<Absence> {
+    /// Looks at the commit before those that were looked at; `None` if it can't be read. `ours` is one
+    /// of a statement that knows of the record. Answers once it is clear.
+    pub fn read(&mut self, event: Option<&IndexEvent>, ours: bool) -> Option<Absence> {
         let Some(event) = event else { return Some(Absence::Unknown) };
         if event.cleared {
             self.cleared = true;
@@ -32,7 +32,9 @@ impl AbsenceReader {
         }
         match (event.added.is_empty(), event.removed.is_empty()) {
             // Whatever took these away later was no drop.
-            (false, _) => Some(Absence::Unbuilt),
+            (false, _) if ours => Some(Absence::Unbuilt),
+            // Unless the index was dropped before, they were of this one.
+            (false, _) => None,
             // An overwrite of a table whose index was dropped before doesn't undo the drop.
             (true, false) => Some(Absence::Dropped),
             (true, true) => None,
@@ -117,9 +119,9 @@ mod tests {
     }
 
     /// The events are in the order in which they happened.
-    fn absence(events: &[Option<IndexEvent>]) -> (Absence, bool) {
+    fn absence(events: &[Option<IndexEvent>], ours: bool) -> (Absence, bool) {
         let mut reader = AbsenceReader::default();
-        let told = events.iter().rev().find_map(|event| reader.read(event.as_ref()));
+        let told = events.iter().rev().find_map(|event| reader.read(event.as_ref(), ours));
         let cleared = reader.was_cleared();
         (told.unwrap_or_else(|| reader.finish()), cleared)
     }
@@ -146,8 +148,15 @@ mod tests {
             (vec![None, Some(event(&[1], &[2])), Some(overwrite())], (Absence::Unbuilt, true)),
         ];
         for (events, expected) in cases {
-            assert_eq!(absence(&events), expected, "{events:?}");
+            assert_eq!(absence(&events, true), expected, "{events:?}");
         }
+        // What another client made after a drop is an index of its own.
+        let again = [Some(event(&[1], &[])), Some(event(&[], &[2])), Some(overwrite())];
+        assert_eq!(absence(&again, false), (Absence::Dropped, true));
+        let more = [Some(event(&[], &[2])), Some(overwrite())];
+        assert_eq!(absence(&more, false), (Absence::Unbuilt, true));
+        let unread = [None, Some(event(&[], &[2])), Some(overwrite())];
+        assert_eq!(absence(&unread, false), (Absence::Unknown, true));
     }
 
     #[test]

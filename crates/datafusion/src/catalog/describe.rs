@@ -1,5 +1,7 @@
 //! What SHOW INDEXES says, of recorded indexes too.
 
+use std::collections::BTreeMap;
+
 use lance_index_plan::record::Absence;
 use serde_json::Value;
 
@@ -20,9 +22,12 @@ use crate::{
 /// Every index of the table, by name; opens no index file.
 pub(crate) async fn describe(table: &TableVersion) -> Result<Vec<IndexDescription>> {
     let catalog = Catalog::read(table).await?;
-    let policy = |name: &str| catalog.policy(name).unwrap_or_default();
-    let mut described =
-        describe::indexes(table, catalog.indexes(), &catalog.names(), policy).await?;
+    let mut policies = BTreeMap::new();
+    for name in catalog.names() {
+        let policy = catalog.policy(&name).await.unwrap_or_default();
+        policies.insert(name, policy);
+    }
+    let mut described = describe::indexes(table, catalog.indexes(), &policies).await?;
     for index in &mut described {
         let name = index.name.clone();
         match catalog.standing(&name).await {

@@ -219,8 +219,11 @@ impl Catalog {
     ///
     /// # Errors
     /// What is stored makes no policy.
-    pub(crate) fn policy(&self, name: &str) -> Result<MergePolicy> {
-        let stored = self.record(name).and_then(stored_policy);
+    pub(crate) async fn policy(&self, name: &str) -> Result<MergePolicy> {
+        let stored = match self.standing(name).await {
+            Standing::Recorded { record, .. } => stored_policy(record),
+            Standing::Inferred | Standing::Damaged(_) | Standing::Overtaken(_) => None,
+        };
         match stored.filter(|options| !options.is_empty()) {
             None => Ok(MergePolicy::default()),
             Some(options) => options.to_policy().map_err(|error| {

@@ -42,7 +42,7 @@ pub(super) async fn lower_optimize(
             // Of one that can't be read, planning says so.
             (index_type, _) => {
                 let index_type = index_type.map(|it| it.name).unwrap_or_default();
-                options.for_index(index, index_type, catalog.policy(index)?)
+                options.for_index(index, index_type, catalog.policy(index).await?)
             }
         };
         jobs.push(match strategy {

@@ -5,6 +5,7 @@ use lance::dataset::transaction::Operation;
 use lance_index_plan::record::{Absence, AbsenceReader};
 
 use super::{
+    commit::is_ours,
     history::{CONCURRENT_READS, MOST_COMMITS, event},
     version::TableVersion,
 };
@@ -30,9 +31,9 @@ pub(crate) async fn absence(table: &TableVersion, since: u64, name: &str) -> (Ab
                 break;
             }
             let told = match &commit {
-                None => reader.read(None),
+                None => reader.read(None, false),
                 Some(commit) => match event(version, &commit.operation, name) {
-                    Some(event) => reader.read(Some(&event)),
+                    Some(event) => reader.read(Some(&event), is_ours(commit)),
                     None => None,
                 },
             };

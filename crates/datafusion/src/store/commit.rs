@@ -4,7 +4,7 @@ use std::{collections::HashMap, sync::Arc};
 
 use lance::dataset::{
     CommitBuilder,
-    transaction::{Operation, TransactionBuilder},
+    transaction::{Operation, Transaction, TransactionBuilder},
 };
 use lance_select::RowAddrTreeMap;
 use uuid::Uuid;
@@ -14,6 +14,12 @@ use crate::error::{Error, ErrorKind, Result};
 
 /// The transaction property that holds the id of one attempt to commit.
 pub(super) const JOB_KEY: &str = "lance_index.job";
+
+/// Whether the transaction is one of this library.
+pub(super) fn is_ours(transaction: &Transaction) -> bool {
+    let properties = transaction.transaction_properties.as_ref();
+    properties.is_some_and(|properties| properties.contains_key(JOB_KEY))
+}
 
 /// What became of a transaction.
 #[derive(Debug)]

@@ -89,30 +89,31 @@ impl State {
     }
 }
 
-/// Every user index of the table that has segments, and those of other `names`; by name. `policy` is
-/// the one of an index. Opens no index file.
+/// The indexes of these names, each with its policy, and any others of the table that have segments;
+/// by name. Opens no index file.
 pub(crate) async fn indexes(
     table: &TableVersion,
     indexes: &Indexes,
-    names: &[String],
-    policy: impl Fn(&str) -> MergePolicy,
+    policies: &BTreeMap<String, MergePolicy>,
 ) -> Result<Vec<IndexDescription>> {
     let mut rows = BTreeMap::new();
     for fragment in table.dataset.fragments().iter() {
         rows.insert(fragment.id as u32, live_rows(table, fragment).await?);
     }
     let surroundings = Surroundings { table, rows, mergeable: Mergeable::of(table).await? };
+    let default = MergePolicy::default();
+    let policy = |name: &str| policies.get(name).unwrap_or(&default);
     let readable = indexes.readable.iter().map(|(name, segments)| (name, segments, true));
     let hidden = indexes.hidden.iter().map(|(name, segments)| (name, segments, false));
     let mut described: Vec<_> = readable
         .chain(hidden)
         .map(|(name, segments, readable)| {
-            surroundings.describe(name, segments, readable, &policy(name))
+            surroundings.describe(name, segments, readable, policy(name))
         })
         .collect();
     let known = |name: &String| described.iter().any(|index| index.name == *name);
-    let other: Vec<_> = names.iter().filter(|name| !known(name)).collect();
-    let without = |name: &&String| surroundings.describe(name, &[], false, &policy(name));
+    let other: Vec<_> = policies.keys().filter(|name| !known(name)).collect();
+    let without = |name: &&String| surroundings.describe(name, &[], false, policy(name));
     described.extend(other.iter().map(without));
     described.sort_by(|a, b| a.name.cmp(&b.name));
     Ok(described)
