@@ -108,6 +108,13 @@ impl Error {
         Self::new(ErrorKind::Committed, message)
     }
 
+    /// The task of a commit ended before its answer; `teller` is the statement that tells whether it
+    /// happened.
+    pub(crate) fn cut_short(teller: &str, error: &dyn std::error::Error) -> Self {
+        let message = format!("the commit was cut short; {teller} tells what came of it: {error}");
+        Self::new(ErrorKind::OutcomeUnknown, message)
+    }
+
     /// [`Error::failed`] for an error of Lance's, which may say that what was asked for is wrong.
     pub(crate) fn lance(action: impl std::fmt::Display, source: lance_core::Error) -> Self {
         let wrong = matches!(

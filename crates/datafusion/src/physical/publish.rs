@@ -47,10 +47,7 @@ impl Publisher {
     pub(super) async fn run(self) -> Result<Option<MaintenanceReport>> {
         match tokio::spawn(self.publish()).await {
             Ok(published) => published,
-            Err(error) => Err(Error::new(
-                ErrorKind::OutcomeUnknown,
-                format!("the commit was cut short; SHOW INDEXES tells what came of it: {error}"),
-            )),
+            Err(error) => Err(Error::cut_short("SHOW INDEXES", &error)),
         }
     }
 

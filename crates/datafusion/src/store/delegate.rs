@@ -76,10 +76,7 @@ pub(crate) async fn optimize(
             }
             Ok(Some(answered))
         }
-        Err(error) => Err(Error::new(
-            ErrorKind::OutcomeUnknown,
-            format!("the commit was cut short; SHOW INDEXES tells what came of it: {error}"),
-        )),
+        Err(error) => Err(Error::cut_short("SHOW INDEXES", &error)),
     }
 }
 
@@ -103,11 +100,8 @@ pub(crate) async fn compare(
 ) -> Result<Change> {
     let live = after.fragments();
     let (before, after) = (Indexes::read(before).await?, Indexes::read(after).await?);
+    let newly_covered = (after.covered(name) & live) - before.covered(name);
     let (before, after) = (before.segments(name), after.segments(name));
-    let covered = |segments: &[IndexMetadata]| {
-        let declared = segments.iter().filter_map(|segment| segment.fragment_bitmap.as_ref());
-        declared.fold(RoaringBitmap::new(), |all, declared| all | declared) & &live
-    };
     let not_in = |segments: &[IndexMetadata], others: &[IndexMetadata]| {
         let others: HashSet<Uuid> = others.iter().map(|segment| segment.uuid).collect();
         let new = segments.iter().filter(|segment| !others.contains(&segment.uuid));
@@ -120,6 +114,6 @@ pub(crate) async fn compare(
         removed: not_in(before, after).len() as u64,
         bytes_added: added.iter().filter_map(IndexMetadata::total_size_bytes).sum(),
         added: added.iter().map(|segment| segment.uuid).collect(),
-        newly_covered: covered(after) - covered(before),
+        newly_covered,
     })
 }

@@ -231,14 +231,8 @@ impl Publisher {
                 compact::discard(&self.anchor, &self.rewritten).await;
             }
         });
-        answered.await.unwrap_or_else(|error| {
-            Err(Error::new(
-                ErrorKind::OutcomeUnknown,
-                format!(
-                    "the commit was cut short; EXPLAIN OPTIMIZE TABLE tells what came of it: {error}"
-                ),
-            ))
-        })
+        let cut_short = |error| Err(Error::cut_short("EXPLAIN OPTIMIZE TABLE", &error));
+        answered.await.unwrap_or_else(cut_short)
     }
 
     async fn publish(&self) -> Result<Option<CompactionReport>> {
