@@ -3,6 +3,7 @@
 use std::fmt;
 
 use lance_index_plan::snapshot::IndexDefinition;
+use serde_json::Value;
 
 pub(crate) use crate::store::types::DEFAULT_TYPE;
 pub use crate::store::types::INDEX_TYPES;
@@ -12,7 +13,7 @@ use crate::{
 };
 
 /// What the ids of Lance's own types begin with.
-const LANCE: &str = "lance:";
+pub(crate) const LANCE: &str = "lance:";
 
 /// An index type that can be created and refreshed.
 #[derive(Debug)]
@@ -114,6 +115,24 @@ pub enum Values {
     Text,
 }
 
+impl Values {
+    /// Whether this is one of them, as Lance's parameters have it.
+    pub(crate) fn have(&self, value: &Value) -> bool {
+        let is_within =
+            |min: u64, max: u64| value.as_u64().is_some_and(|it| min <= it && it <= max);
+        let number = value.as_f64();
+        match *self {
+            Self::Integer { min, max } => is_within(min, max),
+            Self::Limit { min, max } => value.is_null() || is_within(min, max),
+            Self::Between { above, below } => number.is_some_and(|it| above < it && it < below),
+            Self::Fraction => number.is_some_and(|it| (0.0..=1.0).contains(&it)),
+            Self::Duration => value.is_u64(),
+            Self::Boolean => value.is_boolean(),
+            Self::Text => value.is_string(),
+        }
+    }
+}
+
 impl fmt::Display for Values {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -183,16 +202,11 @@ fn message(type_url: &str) -> &str {
     type_url.rsplit(['.', '/']).next().unwrap_or(type_url)
 }
 
-/// What to call an index whose details have that type URL but whose type is not among
-/// [`INDEX_TYPES`]: `/lance.table.VectorIndexDetails` is `vector`.
-pub fn name_of_unknown(type_url: &str) -> String {
+/// The id of an index whose details have that type URL but whose type is not among
+/// [`INDEX_TYPES`]: that of `/lance.table.VectorIndexDetails` is `lance:vector`.
+pub(crate) fn id_of_unknown(type_url: &str) -> String {
     let name = message(type_url).to_ascii_lowercase();
-    name.strip_suffix("indexdetails").unwrap_or(&name).to_string()
-}
-
-/// The id of an index type that isn't among [`INDEX_TYPES`] but has that name, as Lance's own have.
-pub(crate) fn id_of_unknown(name: &str) -> String {
-    format!("{LANCE}{name}")
+    format!("{LANCE}{}", name.strip_suffix("indexdetails").unwrap_or(&name))
 }
 
 /// Whether an index method of that name would be one of Lance's vector indexes.
@@ -215,7 +229,7 @@ mod tests {
     #[test]
     fn each_is_another() {
         for index_type in INDEX_TYPES {
-            assert_eq!(index_type.id, id_of_unknown(index_type.name));
+            assert_eq!(index_type.id, format!("{LANCE}{}", index_type.name));
             assert_eq!(IndexType::by_id(index_type.id), Some(*index_type));
             assert_eq!(IndexType::by_type_url(index_type.type_url), Some(*index_type));
             for name in index_type.synonyms.iter().chain([&index_type.name]) {
@@ -229,6 +243,6 @@ mod tests {
     fn details_of_other_versions() {
         let old = IndexType::by_type_url("/lance.index.pb.BTreeIndexDetails").unwrap();
         assert_eq!(old.name, "btree");
-        assert_eq!(name_of_unknown("/lance.table.VectorIndexDetails"), "vector");
+        assert_eq!(id_of_unknown("/lance.table.VectorIndexDetails"), "lance:vector");
     }
 }

@@ -271,32 +271,21 @@ fn find(option: &WithOption, known: &[Parameter], context: &str) -> Result<Param
 
 pub(crate) fn check(option: &WithOption, parameter: Parameter) -> Result<Value> {
     let value = match (&option.value, parameter.values) {
-        (
-            OptionValue::Number(written),
-            Values::Integer { min, max } | Values::Limit { min, max },
-        ) => written
-            .parse::<u64>()
-            .ok()
-            .filter(|number| (min..=max).contains(number))
-            .map(Value::from),
-        (OptionValue::Null, Values::Limit { .. }) => Some(Value::Null),
-        (OptionValue::Number(written), Values::Between { above, below }) => written
-            .parse::<f64>()
-            .ok()
-            .filter(|number| above < *number && *number < below)
-            .map(Value::from),
-        (OptionValue::Number(written), Values::Fraction) => written
-            .parse::<f64>()
-            .ok()
-            .filter(|number| (0.0..=1.0).contains(number))
-            .map(Value::from),
+        (OptionValue::Number(written), Values::Integer { .. } | Values::Limit { .. }) => {
+            written.parse::<u64>().ok().map(Value::from)
+        }
+        (OptionValue::Number(written), Values::Between { .. } | Values::Fraction) => {
+            written.parse::<f64>().ok().map(Value::from)
+        }
         (OptionValue::String(written), Values::Duration) => duration(written)
             .and_then(|duration| u64::try_from(duration.as_millis()).ok())
             .map(Value::from),
+        (OptionValue::String(written), Values::Text) => Some(Value::from(written.as_str())),
         (OptionValue::Boolean(value), Values::Boolean) => Some(Value::from(*value)),
-        (OptionValue::String(value), Values::Text) => Some(Value::from(value.as_str())),
+        (OptionValue::Null, Values::Limit { .. }) => Some(Value::Null),
         _ => None,
     };
+    let value = value.filter(|value| parameter.values.have(value));
     value.ok_or_else(|| {
         let what = format!("option '{}' can't be {}", parameter.name, option.value);
         at(option, what, format!("it takes {}", parameter.values))

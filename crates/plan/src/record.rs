@@ -1,8 +1,57 @@
 //! What the history since an index was recorded says of it.
 
+use std::collections::BTreeMap;
+
 use uuid::Uuid;
 
 use crate::history::IndexEvent;
+
+/// A field of a schema: the one that an index was recorded for, or one that is there now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FieldFacts {
+    /// Its id in the schema.
+    pub id: i32,
+    /// The names from the top-level column to it, as Lance writes them.
+    pub path: String,
+    /// Its data type, as Lance's schema has it: `int64`, `list<string>`.
+    pub data_type: String,
+}
+
+/// The fields of a schema that a commit made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SchemaChange {
+    /// All fields, each before those that it contains: the item of a list has the path of the list.
+    pub fields: Vec<FieldFacts>,
+    /// The commit overwrote the table and gave ids to its fields anew. Otherwise a field that stays
+    /// keeps its id, under whatever name.
+    pub overwritten: bool,
+}
+
+/// What `field` has become after those changes, the oldest first; `None` where it is gone or has
+/// another data type.
+///
+/// `known` is whether it is the field of that id before the first of them. If not, since what came
+/// before can't be read, its path tells.
+pub fn trace(field: &FieldFacts, known: bool, changes: &[SchemaChange]) -> Option<FieldFacts> {
+    let mut field = field.clone();
+    // Whether its id tells, and whether it was there at all.
+    let (mut by_id, mut is_there) = (known, true);
+    for change in changes {
+        let by_path = change.overwritten || !by_id;
+        let is_it = |other: &&FieldFacts| {
+            other.data_type == field.data_type
+                && if by_path { other.path == field.path } else { other.id == field.id }
+        };
+        // What was dropped doesn't come back but by an overwrite: another field may get its id.
+        let found = change.fields.iter().find(is_it).filter(|_| is_there || change.overwritten);
+        is_there = found.is_some();
+        by_id |= is_there;
+        if let Some(found) = found {
+            field = found.clone();
+        }
+    }
+    is_there.then_some(field)
+}
 
 /// Why an index that is recorded has no segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,76 +64,76 @@ pub enum Absence {
     Unknown,
 }
 
-/// Reads the history of an index that has no segment backwards, until it tells why.
-#[derive(Debug, Default)]
-pub struct AbsenceReader {
-    cleared: bool,
-}
-
-impl AbsenceReader {
-    /// Looks at the commit before those that were looked at; `None` if it can't be read. `ours` is one
-    /// of a statement that knows of the record. Answers once it is clear.
-    pub fn read(&mut self, event: Option<&IndexEvent>, ours: bool) -> Option<Absence> {
-        let Some(event) = event else { return Some(Absence::Unknown) };
-        if event.cleared {
-            self.cleared = true;
-            return None;
-        }
-        match (event.added.is_empty(), event.removed.is_empty()) {
-            // Whatever took these away later was no drop.
-            (false, _) if ours => Some(Absence::Unbuilt),
-            // Unless the index was dropped before, they were of this one.
-            (false, _) => None,
-            // An overwrite of a table whose index was dropped before doesn't undo the drop.
-            (true, false) => Some(Absence::Dropped),
-            (true, true) => None,
-        }
-    }
-
-    /// What it was, if all commits since the record were looked at.
-    pub fn finish(self) -> Absence {
-        Absence::Unbuilt
-    }
-
-    /// Whether the table was overwritten since: its fields may have other ids than then.
-    pub fn was_cleared(&self) -> bool {
-        self.cleared
+/// Why an index has no segment, if the latest of the commits that changed its segments tells; else
+/// the one before it may. `ours` is a commit of a statement that knows of the record.
+///
+/// Where no commit since the index was recorded tells, it is unbuilt; or unknown, if not all of them
+/// can be read.
+pub fn why_absent(event: &IndexEvent, ours: bool) -> Option<Absence> {
+    match (event.added.is_empty(), event.removed.is_empty()) {
+        // Whatever took these away later was no drop.
+        (false, _) if ours => Some(Absence::Unbuilt),
+        // Unless the index was dropped before, they were of this one.
+        (false, _) => None,
+        // An overwrite of a table whose index was dropped before doesn't undo the drop.
+        (true, false) => Some(Absence::Dropped),
+        (true, true) => None,
     }
 }
 
 /// A segment that is not what the record says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Differing {
     /// The segment's UUID.
     pub uuid: Uuid,
     /// The oldest table version that it was built from.
     pub built_at: u64,
+    /// How it differs.
+    pub how: String,
 }
 
 /// Whether the index is another one than was recorded in `written_on`: segments that differ from
-/// the record are of another client, if they came after it. Older ones are what the statement that
-/// wrote the record was about to replace.
+/// the record are of another client, if they came after it, unless they came beside or in place of
+/// some that differ in the same way. Those from before are what the statement that wrote the record
+/// was about to replace, and other clients may have maintained them since.
 ///
-/// `events` are what happened to the index since; `None` where that can't be read.
+/// `differing` are today's segments that differ, and `past` those which came or went since; `events`
+/// are what happened to the index since, and `None` where that can't be read.
 pub fn is_overtaken(
     differing: &[Differing],
+    past: &[Differing],
     written_on: u64,
     events: Option<&[IndexEvent]>,
 ) -> bool {
-    differing.iter().any(|segment| match events {
-        Some(events) => was_added(segment.uuid, events),
-        None => segment.built_at > written_on,
-    })
-}
-
-fn was_added(uuid: Uuid, events: &[IndexEvent]) -> bool {
-    let mut uuid = uuid;
-    events.iter().rev().any(|event| {
-        if let Some((from, _)) = event.moved.iter().find(|(_, to)| *to == uuid) {
-            uuid = *from;
+    let Some(events) = events else {
+        return differing.iter().any(|segment| segment.built_at > written_on);
+    };
+    let all = || differing.iter().chain(past);
+    let came = |uuid: &Uuid| {
+        events
+            .iter()
+            .any(|event| event.added.contains(uuid) || event.moved.iter().any(|(_, to)| to == uuid))
+    };
+    // How those differ that are not of another client.
+    let mut older: BTreeMap<Uuid, &str> = all()
+        .filter(|segment| !came(&segment.uuid))
+        .map(|segment| (segment.uuid, segment.how.as_str()))
+        .collect();
+    for event in events {
+        let added = all().filter(|segment| event.added.contains(&segment.uuid));
+        let alike: Vec<_> = added
+            .filter(|segment| older.values().any(|how| *how == segment.how))
+            .map(|segment| (segment.uuid, segment.how.as_str()))
+            .collect();
+        older.retain(|uuid, _| !event.cleared && !event.removed.contains(uuid));
+        older.extend(alike);
+        for (from, to) in &event.moved {
+            if let Some(how) = older.remove(from) {
+                older.insert(*to, how);
+            }
         }
-        event.added.contains(&uuid)
-    })
+    }
+    differing.iter().any(|segment| !older.contains_key(&segment.uuid))
 }
 
 /// Whether a recorded index is the one that a plan was made for, by the ids of both records.
@@ -103,6 +152,45 @@ pub fn is_same_record(planned: Option<Uuid>, now: Option<Uuid>, has_segments: bo
 mod tests {
     use super::*;
 
+    #[test]
+    fn what_has_become_of_a_field() {
+        let field = |id, path: &str, data_type: &str| FieldFacts {
+            id,
+            path: path.to_string(),
+            data_type: data_type.to_string(),
+        };
+        let kept =
+            |fields: &[FieldFacts]| SchemaChange { fields: fields.to_vec(), overwritten: false };
+        let overwritten =
+            |fields: &[FieldFacts]| SchemaChange { fields: fields.to_vec(), overwritten: true };
+        let (a, b) = (field(3, "a", "int64"), field(3, "b", "int64"));
+        let other = field(5, "a", "int64");
+        let of = |known, changes: &[SchemaChange]| {
+            trace(&a, known, changes).map(|field| (field.id, field.path))
+        };
+        let is = |id, path: &str| Some((id, path.to_string()));
+        assert_eq!(of(true, &[]), is(3, "a"));
+        assert_eq!(of(true, &[kept(&[b.clone(), other.clone()])]), is(3, "b"));
+        // Swapped by renames, then overwritten in another order.
+        let swapped = kept(&[b.clone(), field(4, "a", "int64")]);
+        let again = overwritten(&[field(0, "a", "int64"), field(1, "b", "int64")]);
+        assert_eq!(of(true, &[swapped.clone(), again.clone()]), is(1, "b"));
+        assert_eq!(of(true, std::slice::from_ref(&again)), is(0, "a"));
+        // Of another type, or another column of the name, or of the id.
+        assert_eq!(of(true, &[kept(&[field(3, "a", "string")])]), None);
+        assert_eq!(of(true, &[overwritten(&[field(3, "a", "string")])]), None);
+        assert_eq!(of(true, &[kept(std::slice::from_ref(&other))]), None);
+        assert_eq!(of(true, &[kept(&[]), kept(std::slice::from_ref(&b))]), None);
+        // An overwrite brings it back by its name.
+        assert_eq!(of(true, &[kept(&[]), again.clone()]), is(0, "a"));
+        assert_eq!(of(true, &[overwritten(&[]), again.clone()]), is(0, "a"));
+        assert_eq!(of(true, &[overwritten(&[]), kept(std::slice::from_ref(&other))]), None);
+        // Without what came before, the name tells.
+        assert_eq!(of(false, &[kept(&[b.clone(), other])]), is(5, "a"));
+        assert_eq!(of(false, &[swapped, again]), is(0, "a"));
+        assert_eq!(of(false, &[kept(&[b])]), None);
+    }
+
     fn event(removed: &[u128], added: &[u128]) -> IndexEvent {
         let uuids = |ids: &[u128]| ids.iter().copied().map(Uuid::from_u128).collect();
         IndexEvent {
@@ -114,67 +202,66 @@ mod tests {
         }
     }
 
-    fn overwrite() -> IndexEvent {
-        IndexEvent { cleared: true, ..event(&[], &[]) }
-    }
-
-    /// The events are in the order in which they happened.
-    fn absence(events: &[Option<IndexEvent>], ours: bool) -> (Absence, bool) {
-        let mut reader = AbsenceReader::default();
-        let told = events.iter().rev().find_map(|event| reader.read(event.as_ref(), ours));
-        let cleared = reader.was_cleared();
-        (told.unwrap_or_else(|| reader.finish()), cleared)
-    }
-
     #[test]
     fn why_there_is_no_segment() {
-        let (add, drop) = (event(&[], &[1]), event(&[1], &[]));
+        use Absence::{Dropped, Unbuilt};
+        // The events are in the order in which they happened.
+        let why = |events: &[IndexEvent], ours: bool| {
+            events.iter().rev().find_map(|event| why_absent(event, ours))
+        };
+        let (add, drop, merge) = (event(&[], &[1]), event(&[1], &[]), event(&[1], &[2]));
+        let overwrite = IndexEvent { cleared: true, ..event(&[], &[]) };
         let cases = vec![
-            (vec![], (Absence::Unbuilt, false)),
-            (vec![Some(event(&[], &[]))], (Absence::Unbuilt, false)),
-            (vec![Some(add.clone()), Some(overwrite())], (Absence::Unbuilt, true)),
-            (vec![Some(overwrite())], (Absence::Unbuilt, true)),
-            (vec![Some(add.clone()), Some(drop.clone())], (Absence::Dropped, false)),
+            (vec![], None),
+            (vec![event(&[], &[])], None),
+            (vec![overwrite.clone()], None),
+            (vec![add.clone(), overwrite.clone()], Some(Unbuilt)),
+            (vec![merge, overwrite.clone()], Some(Unbuilt)),
+            (vec![add.clone(), drop.clone()], Some(Dropped)),
             // What was dropped stays dropped.
-            (vec![Some(drop.clone()), Some(overwrite())], (Absence::Dropped, true)),
+            (vec![drop.clone(), overwrite.clone()], Some(Dropped)),
             // ... until it is built again.
-            (
-                vec![Some(drop.clone()), Some(add.clone()), Some(overwrite())],
-                (Absence::Unbuilt, true),
-            ),
-            (vec![None, Some(overwrite())], (Absence::Unknown, true)),
-            (vec![None, Some(event(&[], &[]))], (Absence::Unknown, false)),
-            (vec![None, Some(drop)], (Absence::Dropped, false)),
-            (vec![None, Some(event(&[1], &[2])), Some(overwrite())], (Absence::Unbuilt, true)),
+            (vec![drop.clone(), add.clone(), overwrite.clone()], Some(Unbuilt)),
         ];
         for (events, expected) in cases {
-            assert_eq!(absence(&events, true), expected, "{events:?}");
+            assert_eq!(why(&events, true), expected, "{events:?}");
         }
         // What another client made after a drop is an index of its own.
-        let again = [Some(event(&[1], &[])), Some(event(&[], &[2])), Some(overwrite())];
-        assert_eq!(absence(&again, false), (Absence::Dropped, true));
-        let more = [Some(event(&[], &[2])), Some(overwrite())];
-        assert_eq!(absence(&more, false), (Absence::Unbuilt, true));
-        let unread = [None, Some(event(&[], &[2])), Some(overwrite())];
-        assert_eq!(absence(&unread, false), (Absence::Unknown, true));
+        assert_eq!(why(&[drop, add.clone(), overwrite.clone()], false), Some(Dropped));
+        assert_eq!(why(&[add, overwrite], false), None);
     }
 
     #[test]
     fn later_segments_that_differ_overtake_the_record() {
-        let differing = [Differing { uuid: Uuid::from_u128(1), built_at: 5 }];
-        let of = |written_on, events: Option<&[IndexEvent]>| {
-            is_overtaken(&differing, written_on, events)
+        let segment = |id, how: &str| Differing {
+            uuid: Uuid::from_u128(id),
+            built_at: 5,
+            how: how.to_string(),
         };
-        assert!(of(9, Some(&[event(&[8], &[]), event(&[], &[1])])));
-        assert!(!of(4, Some(&[event(&[8], &[9])])));
-        assert!(!is_overtaken(&[], 0, None));
-        // Compaction renames segments of any age.
+        let differing = [segment(1, "a")];
+        let of = |past: &[Differing], events: &[IndexEvent]| {
+            is_overtaken(&differing, past, 9, Some(events))
+        };
+        assert!(!of(&[], &[]) && !of(&[], &[event(&[8], &[9])]));
+        assert!(!is_overtaken(&[], &[], 9, None));
+        // Dropped and made anew, by something else or by its like; or made in its place.
+        let (alike, other) = (segment(8, "a"), segment(8, "b"));
+        assert!(of(std::slice::from_ref(&alike), &[event(&[8], &[]), event(&[], &[1])]));
+        assert!(of(std::slice::from_ref(&other), &[event(&[8], &[1])]));
+        assert!(of(&[], &[event(&[], &[1])]));
+        // Maintained: merged, extended, moved.
+        assert!(!of(std::slice::from_ref(&alike), &[event(&[8], &[1])]));
+        let steps = [event(&[], &[7]), event(&[7, 8], &[1])];
+        assert!(!of(&[alike.clone(), segment(7, "a")], &steps));
+        let extended = [segment(1, "a"), segment(2, "a")];
+        assert!(!is_overtaken(&extended, &[], 9, Some(&[event(&[], &[2])])));
         let mut moved = event(&[], &[]);
         moved.moved = vec![(Uuid::from_u128(7), Uuid::from_u128(1))];
-        assert!(!of(4, Some(&[moved.clone()])));
-        assert!(of(4, Some(&[event(&[], &[7]), moved])));
+        assert!(!of(&[segment(7, "a")], std::slice::from_ref(&moved)));
+        assert!(of(&[segment(7, "a")], &[event(&[], &[7]), moved]));
         // Without history, what they were built from tells.
-        assert!(of(4, None) && !of(5, None));
+        assert!(is_overtaken(&differing, &[], 4, None));
+        assert!(!is_overtaken(&differing, &[], 5, None));
     }
 
     #[test]

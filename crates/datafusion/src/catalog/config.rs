@@ -12,12 +12,11 @@ const TYPE_URL: &str = "type.googleapis.com/google.protobuf.Struct";
 /// The largest whole number up to which doubles have every one.
 const MOST_WHOLE: f64 = 9_007_199_254_740_992.0;
 
-pub(super) fn encode(parameters: &Map<String, Value>) -> Any {
+pub(crate) fn encode(parameters: &Map<String, Value>) -> Any {
     Any { type_url: TYPE_URL.to_string(), value: to_struct(parameters).encode_to_vec() }
 }
 
-pub(super) fn decode(config: Option<&Any>) -> Result<Map<String, Value>, Damage> {
-    let Some(config) = config else { return Ok(Map::new()) };
+pub(crate) fn decode(config: &Any) -> Result<Map<String, Value>, Damage> {
     if config.type_url != TYPE_URL {
         let what = format!("its parameters are of the unknown type {}", config.type_url);
         return Err(Damage::Content(what));
@@ -76,13 +75,12 @@ mod tests {
             "max_token_length": null, "language": "Deutsch \u{1f5fa}", "stop": ["a", 1], "in": {"x": -1}
         });
         let Value::Object(parameters) = json else { panic!() };
-        assert_eq!(decode(Some(&encode(&parameters))).unwrap(), parameters);
-        assert_eq!(decode(None).unwrap(), Map::new());
+        assert_eq!(decode(&encode(&parameters)).unwrap(), parameters);
     }
 
     #[test]
     fn parameters_of_another_kind() {
         let any = Any { type_url: "type.googleapis.com/x.Y".to_string(), value: vec![] };
-        assert!(decode(Some(&any)).unwrap_err().to_string().contains("x.Y"));
+        assert!(decode(&any).unwrap_err().to_string().contains("x.Y"));
     }
 }

@@ -2,19 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use lance_index_plan::record::Absence;
+use lance_index_plan::record::{Absence, Differing};
 use serde_json::Value;
 
 use super::{
     listing::{Catalog, Standing},
     record::{IndexRecord, StoredPolicy},
-    resolve::Difference,
 };
 use crate::{
     error::Result,
     store::{
         describe::{self, IndexDescription, State},
-        fields, parameters,
+        fields,
         version::TableVersion,
     },
 };
@@ -50,7 +49,7 @@ pub(crate) async fn describe(table: &TableVersion) -> Result<Vec<IndexDescriptio
 async fn state(
     catalog: &Catalog,
     record: &IndexRecord,
-    differing: &[Difference],
+    differing: &[Differing],
     by_segments: State,
 ) -> State {
     if by_segments == State::Unreadable
@@ -75,18 +74,14 @@ async fn state(
 async fn recorded(
     catalog: &Catalog,
     record: &IndexRecord,
-    differing: &[Difference],
+    differing: &[Differing],
     index: &mut IndexDescription,
 ) {
-    index.index_type = record.type_name().to_string();
+    index.index_type = record.type_name();
     index.fields = fields(catalog, record).await;
-    let shown = match record.index_type() {
-        Some(index_type) => parameters::shown(index_type, &record.parameters),
-        None => record.parameters.clone(),
-    };
-    index.config = Some(Value::Object(shown).to_string());
+    index.config = Some(Value::Object(record.shown()).to_string());
     let mut notes = Vec::new();
-    if let Some(Difference { how, .. }) = differing.first() {
+    if let Some(Differing { how, .. }) = differing.first() {
         notes.push(format!("{} of {} segments {how}", differing.len(), index.segments.len()));
         index.unindexed_fragments += std::mem::take(&mut index.indexed_fragments);
         index.unindexed_rows += std::mem::take(&mut index.indexed_rows);

@@ -3,26 +3,28 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use lance_index_plan::{
-    record::{Absence, Differing, is_overtaken},
+    record::{Absence, Differing, FieldFacts, is_overtaken},
     snapshot::{IndexDefinition, SegmentSnapshot},
     tiers::MergePolicy,
 };
+use lance_table::format::IndexMetadata;
 use serde_json::Value;
 use uuid::Uuid;
 
 use super::{
     encoding::Damage,
-    record::{FieldFacts, IndexRecord, stored_policy},
-    resolve::{Difference, Entry, differences, entries, field_of},
+    record::{IndexRecord, stored_policy},
+    resolve::{Entry, differences, entries},
 };
 use crate::{
     error::{Error, Result},
     index_type::IndexType,
     store::{
-        absence::absence,
         definition, fields, history,
         indexes::{Indexes, is_system_name},
         metadata, parameters,
+        past::past,
+        types,
         version::TableVersion,
     },
 };
@@ -43,7 +45,7 @@ pub(crate) enum Standing<'a> {
     /// The same, since its record can't be read.
     Damaged(&'a Damage),
     /// Its record, from which some segments may differ: they are about to be replaced.
-    Recorded { record: &'a IndexRecord, differing: Vec<Difference> },
+    Recorded { record: &'a IndexRecord, differing: Vec<Differing> },
     /// Its segments: another client has made another index of that name since it was recorded.
     Overtaken(&'a IndexRecord),
 }
@@ -120,12 +122,20 @@ impl Catalog {
             Some(Entry::Damaged(damage)) => return Standing::Damaged(damage),
             Some(Entry::Record(record)) => record,
         };
-        let segments = self.indexes.segments(name).iter().map(parameters::facts);
-        let differing = differences(record, &segments.collect::<Vec<_>>());
+        let field_ids = match self.field(record).await {
+            Some(field) => vec![field.id],
+            None => record.field_ids(),
+        };
+        let differing_of = |segments: &[IndexMetadata]| {
+            let facts: Vec<_> = segments.iter().map(parameters::facts).collect();
+            differences(record, &field_ids, &facts)
+        };
+        let differing = differing_of(self.indexes.segments(name));
         if !differing.is_empty() {
-            let events = history::events(&self.table, record.written_on, name).await;
-            let segments: Vec<Differing> = differing.iter().map(|each| each.segment).collect();
-            if is_overtaken(&segments, record.written_on, events.as_deref()) {
+            let since = record.written_on;
+            let events = history::events(&self.table, since, name).await;
+            let past = differing_of(&history::segments(&self.table, since, name).await);
+            if is_overtaken(&differing, &past, since, events.as_deref()) {
                 return Standing::Overtaken(record);
             }
         }
@@ -137,20 +147,22 @@ impl Catalog {
         if self.has_segments(&record.name) {
             return None;
         }
-        Some(absence(&self.table, record.written_on, &record.name).await.0)
+        Some(past(&self.table, record).await.absence)
     }
 
     /// The field that the record is about, as it is today; `None` if it is gone or is another one.
     pub(crate) async fn field(&self, record: &IndexRecord) -> Option<FieldFacts> {
         let [recorded] = record.fields.as_slice() else { return None };
-        let has_segments = self.has_segments(&record.name);
-        let by_id = fields::facts_by_id(&self.table, recorded.id);
-        if let Some(field) = field_of(recorded, by_id, None, has_segments, false) {
-            return Some(field);
+        let segments = self.indexes.segments(&record.name);
+        let are_on_it = segments.iter().all(|segment| segment.fields == [recorded.id]);
+        // Without segments, an overwrite may have given its id and its name to other columns.
+        if !segments.is_empty()
+            && are_on_it
+            && fields::facts_by_id(&self.table, recorded.id).as_ref() == Some(recorded)
+        {
+            return Some(recorded.clone());
         }
-        let by_path = fields::facts_by_path(&self.table, &recorded.path)?;
-        let (_, cleared) = absence(&self.table, record.written_on, &record.name).await;
-        field_of(recorded, None, Some(by_path), has_segments, cleared)
+        past(&self.table, record).await.field
     }
 
     /// The type of the index, if it is one that this version maintains.
@@ -161,6 +173,20 @@ impl Catalog {
         }
     }
 
+    /// What the type of the index is called, if it is one that only Lance makes and maintains.
+    pub(crate) async fn lances_alone(&self, name: &str) -> Option<String> {
+        match self.standing(name).await {
+            Standing::Recorded { record, .. } => {
+                types::is_lances_alone(&record.type_id).then(|| record.type_name())
+            }
+            _ => {
+                let newest = self.indexes.segments(name).last()?;
+                let type_id = definition::type_id(newest);
+                types::is_lances_alone(&type_id).then(|| definition::type_name(newest))
+            }
+        }
+    }
+
     /// Checks that the index is of a type that this version or Lance maintains, as far as its record
     /// tells.
     ///
@@ -168,11 +194,17 @@ impl Catalog {
     /// It is recorded as something that its segments are not, and nobody here knows what.
     pub(crate) async fn check_type(&self, name: &str) -> Result<()> {
         let Standing::Recorded { record, .. } = self.standing(name).await else { return Ok(()) };
-        let in_lance = self.indexes.segments(name).last().map(definition::type_id);
-        match record.index_type() {
-            None if in_lance.as_ref() != Some(&record.type_id) => Err(unknown_type(record)),
-            _ => Ok(()),
+        match self.is_maintained(record) {
+            true => Ok(()),
+            false => Err(unknown_type(record)),
         }
+    }
+
+    /// Whether the recorded index is of a type that this version maintains, or that Lance does by its
+    /// segments.
+    fn is_maintained(&self, record: &IndexRecord) -> bool {
+        let in_lance = || self.indexes.segments(&record.name).last().map(definition::type_id);
+        record.index_type().is_some() || in_lance().as_ref() == Some(&record.type_id)
     }
 
     /// The index as its record defines it, if that is what it is known by.
@@ -187,7 +219,9 @@ impl Catalog {
             }
             Standing::Inferred | Standing::Damaged(_) | Standing::Overtaken(_) => return Ok(None),
         };
-        let Some(index_type) = record.index_type() else { return Err(unknown_type(record)) };
+        let Some(index_type) = record.index_type() else {
+            return if self.is_maintained(record) { Ok(None) } else { Err(unknown_type(record)) };
+        };
         if record.fields.len() > 1 {
             return Err(Error::not_supported(format!(
                 "index '{name}' is on several columns, which this version doesn't maintain"
@@ -211,7 +245,7 @@ impl Catalog {
             parameters: Value::Object(record.parameters.clone()).to_string(),
             record: Some(record.id),
         };
-        let differing = differing.into_iter().map(|each| (each.segment.uuid, each.how)).collect();
+        let differing = differing.into_iter().map(|each| (each.uuid, each.how)).collect();
         Ok(Some(Recorded { definition, differing }))
     }
 
@@ -255,10 +289,17 @@ impl Catalog {
 }
 
 fn unknown_type(record: &IndexRecord) -> Error {
-    Error::not_supported(format!(
-        "index '{}' is of type {}, which this version doesn't know; a newer one maintains it",
-        record.name, record.type_id
-    ))
+    let (name, type_name) = (&record.name, record.type_name());
+    Error::not_supported(match types::is_lances_alone(&record.type_id) {
+        true => format!(
+            "index '{name}' of type {type_name} has no segments, and only Lance's own create_index \
+             makes some; DROP INDEX ends it"
+        ),
+        false => format!(
+            "index '{name}' is of type {type_name}, which this version doesn't know; a newer one \
+             maintains it"
+        ),
+    })
 }
 
 /// What is wrong with an index that has neither a record that can be read nor segments.

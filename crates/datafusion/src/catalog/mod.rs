@@ -5,7 +5,7 @@
 //! the segments, which stay complete for other clients. Where both are there, the record says what
 //! the index is and the segments say what it covers.
 
-mod config;
+pub(crate) mod config;
 mod describe;
 pub(crate) mod encoding;
 mod listing;

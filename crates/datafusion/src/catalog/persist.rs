@@ -6,6 +6,7 @@
 
 use lance_index_plan::{
     plan::{Action, MaintenancePlan},
+    record::FieldFacts,
     snapshot::IndexDefinition,
 };
 use serde_json::{Map, Value};
@@ -16,15 +17,16 @@ use super::{
     listing::{Catalog, Standing},
     messages::MaintenancePolicy,
     policy::PolicyOptions,
-    record::{FieldFacts, IndexRecord, policy_key, record_key},
-    resolve::{Entry, entries},
+    record::{IndexRecord, policy_key, record_key},
+    resolve::{Entry, SegmentFacts, entries},
 };
 use crate::{
     error::{Error, Result},
     index_type::IndexType,
     store::{
         commit::Committed,
-        fields,
+        definition, fields,
+        indexes::Indexes,
         metadata::{self, Changes},
         parameters,
         version::TableVersion,
@@ -111,7 +113,23 @@ fn record_of(table: &TableVersion, definition: &IndexDefinition, id: Uuid) -> Re
         .map_err(|error| Error::internal(format!("parameters that are no JSON: {error}")))?;
     let parameters = index_type.storage.complete(&given)?;
     let field = field_of(table, &definition.name, definition.field.id)?;
-    Ok(IndexRecord::new(id, &definition.name, index_type, field, parameters, table.number()))
+    Ok(IndexRecord::new(id, &definition.name, index_type.id, field, parameters, table.number()))
+}
+
+/// A record of the index as its segments tell it; one of a type that Lance alone maintains, as far as
+/// the manifest does.
+async fn record_of_segments(table: &TableVersion, name: &str) -> Result<IndexRecord> {
+    let id = Uuid::new_v4();
+    let indexes = Indexes::read(table).await?;
+    match indexes.readable.get(name).and_then(|segments| segments.last()) {
+        Some(newest) if definition::type_of(newest).is_none() => {
+            let SegmentFacts { type_id, parameters, .. } = parameters::facts(newest);
+            let field = newest.keyed_field().unwrap_or_default();
+            let field = field_of(table, name, field)?;
+            Ok(IndexRecord::new(id, name, &type_id, field, parameters, table.number()))
+        }
+        _ => record_of(table, &parameters::inferred(table, name).await?, id),
+    }
 }
 
 fn field_of(table: &TableVersion, index: &str, id: i32) -> Result<FieldFacts> {
@@ -152,44 +170,54 @@ pub(crate) async fn record_committed(
     committed: &TableVersion,
     plan: &MaintenancePlan,
 ) -> Option<u64> {
-    let name = &plan.definition.name;
-    match try_record(committed, plan).await {
-        Ok(version) => version,
-        Err(error) => {
-            tracing::warn!("the record of index '{name}' was not written: {error}");
-            None
-        }
-    }
+    let new = record_of(committed, &plan.definition, Uuid::new_v4());
+    written(committed, &plan.definition.name, new).await
 }
 
-async fn try_record(committed: &TableVersion, plan: &MaintenancePlan) -> Result<Option<u64>> {
-    let name = &plan.definition.name;
+/// The same for an index that Lance maintained.
+pub(crate) async fn record_delegated(committed: &TableVersion, name: &str) -> Option<u64> {
+    let new = record_of_segments(committed, name).await;
+    written(committed, name, new).await
+}
+
+async fn written(committed: &TableVersion, name: &str, new: Result<IndexRecord>) -> Option<u64> {
+    let written = match new {
+        Ok(new) => try_record(committed, new).await,
+        Err(error) => Err(error),
+    };
+    written.unwrap_or_else(|error| {
+        tracing::warn!("the record of index '{name}' was not written: {error}");
+        None
+    })
+}
+
+async fn try_record(committed: &TableVersion, new: IndexRecord) -> Result<Option<u64>> {
+    let name = &new.name;
     let mut table = committed.clone();
     for _ in 0..TRIES {
         let catalog = Catalog::read(&table).await?;
         let mut changes = Changes::new();
         let record = match catalog.standing(name).await {
             Standing::Damaged(_) => return Ok(None),
+            Standing::Recorded { record, .. } | Standing::Overtaken(record) if record.is_later => {
+                return Ok(None);
+            }
             Standing::Recorded { record, .. } => {
-                let field = field_of(&table, name, plan.definition.field.id)?;
-                if record.is_later || record.fields.as_slice() == [field.clone()] {
+                if record.fields == new.fields {
                     return Ok(None);
                 }
-                // Renamed, or at another place since an overwrite.
-                IndexRecord { fields: vec![field], ..record.clone() }
+                // Renamed, or under another id since an overwrite.
+                IndexRecord { fields: new.fields.clone(), ..record.clone() }
             }
-            Standing::Overtaken(record) if record.is_later => return Ok(None),
-            standing => {
-                if matches!(standing, Standing::Overtaken(_)) {
-                    changes.insert(policy_key(name), None);
-                }
-                // What was dropped at once isn't recorded.
-                if !catalog.has_segments(name) {
-                    return Ok(None);
-                }
-                record_of(&table, &plan.definition, Uuid::new_v4())?
+            // What was dropped at once isn't recorded.
+            _ if !catalog.has_segments(name) => return Ok(None),
+            Standing::Overtaken(_) => {
+                changes.insert(policy_key(name), None);
+                new.clone()
             }
+            Standing::Inferred => new.clone(),
         };
+        let record = IndexRecord { written_on: table.number(), ..record };
         let text = record.encode().map_err(|damage| too_large(name, &damage))?;
         changes.insert(record_key(name), Some(text));
         match metadata::update(&table, &changes).await? {
@@ -256,8 +284,7 @@ pub(crate) async fn store_policy(
     };
     changes.insert(policy_key(name), text);
     if !matches!(catalog.standing(name).await, Standing::Recorded { .. }) {
-        let definition = parameters::inferred(table, name).await?;
-        let record = record_of(table, &definition, Uuid::new_v4())?;
+        let record = record_of_segments(table, name).await?;
         let text = record.encode().map_err(|damage| too_large(name, &damage))?;
         changes.insert(record_key(name), Some(text));
     }

@@ -1,15 +1,19 @@
 //! What the table's metadata says of one index.
 
+use lance_index_plan::record::FieldFacts;
+use prost_types::Any;
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use super::{
-    config,
     encoding::{self, Damage},
     messages::{IndexV2, MaintenancePolicy, RecordedField},
     policy::PolicyOptions,
 };
-use crate::index_type::IndexType;
+use crate::{
+    index_type::{IndexType, Parameter},
+    store::{parameters, types},
+};
 
 const RECORD_KEY: &str = "lance_index.v2/";
 const POLICY_KEY: &str = "lance_index.policy/";
@@ -27,16 +31,6 @@ pub(crate) fn policy_key(index: &str) -> String {
 /// The index whose record has that key.
 pub(super) fn index_of_key(key: &str) -> Option<&str> {
     key.strip_prefix(RECORD_KEY)
-}
-
-/// A field of a schema: the one that an index was recorded for, or one that is there now.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct FieldFacts {
-    pub id: i32,
-    /// As in [`RecordedField::path`].
-    pub path: String,
-    /// As in [`RecordedField::data_type`].
-    pub data_type: String,
 }
 
 /// What an index is, apart from its files.
@@ -113,7 +107,7 @@ impl IndexRecord {
     pub(crate) fn new(
         id: Uuid,
         name: &str,
-        index_type: &IndexType,
+        type_id: &str,
         field: FieldFacts,
         parameters: Map<String, Value>,
         written_on: u64,
@@ -121,7 +115,7 @@ impl IndexRecord {
         Self {
             id,
             name: name.to_string(),
-            type_id: index_type.id.to_string(),
+            type_id: type_id.to_string(),
             fields: vec![field],
             parameters,
             written_on,
@@ -135,20 +129,38 @@ impl IndexRecord {
         IndexType::by_id(&self.type_id)
     }
 
-    /// What the type is called; one that this version doesn't know, by its id.
-    pub(crate) fn type_name(&self) -> &str {
-        self.index_type().map_or(&self.type_id, |index_type| index_type.name)
+    pub(crate) fn field_ids(&self) -> Vec<i32> {
+        self.fields.iter().map(|field| field.id).collect()
+    }
+
+    /// What the type is called; one that nobody here knows, by its id.
+    pub(crate) fn type_name(&self) -> String {
+        types::name(&self.type_id, &self.parameters)
+    }
+
+    /// The build parameters that are worth showing.
+    pub(crate) fn shown(&self) -> Map<String, Value> {
+        match self.index_type() {
+            Some(index_type) => parameters::shown(index_type, &self.parameters),
+            None => types::storage(&self.type_id).worth_showing(self.parameters.clone()),
+        }
     }
 
     /// Whether both are the same index: of one type with the same parameters on the same field.
-    /// A parameter that only one of them has is what Lance made of the others.
+    /// A parameter that only one of them has, and that nobody can state, is what Lance made of the
+    /// others.
     pub(crate) fn defines_same(&self, other: &Self) -> bool {
-        let is_same = |(name, value): (&String, &Value)| {
-            other.parameters.get(name).is_none_or(|other| is_equal(value, other))
+        let can_be_stated = |name: &str| {
+            let known = self.index_type().map_or(&[][..], |index_type| index_type.parameters);
+            known.iter().any(|parameter| parameter.name == name)
         };
-        self.type_id == other.type_id
-            && self.fields == other.fields
-            && self.parameters.iter().all(is_same)
+        let mut names = self.parameters.keys().chain(other.parameters.keys());
+        let is_same = |name: &String| match (self.parameters.get(name), other.parameters.get(name))
+        {
+            (Some(a), Some(b)) => is_equal(a, b),
+            _ => !can_be_stated(name),
+        };
+        self.type_id == other.type_id && self.fields == other.fields && names.all(is_same)
     }
 
     /// The record as a message without files.
@@ -156,9 +168,9 @@ impl IndexRecord {
         IndexV2 {
             id: self.id.as_bytes().to_vec(),
             name: self.name.clone(),
-            field_ids: self.fields.iter().map(|field| field.id).collect(),
+            field_ids: self.field_ids(),
             index_type_id: self.type_id.clone(),
-            index_config: Some(config::encode(&self.parameters)),
+            index_config: Some(types::storage(&self.type_id).encode(&self.parameters)),
             files: Vec::new(),
             fields: self
                 .fields
@@ -199,17 +211,37 @@ impl IndexRecord {
             data_type: field.data_type,
         });
         let fields = fields.collect();
+        let parameters = decode_parameters(&message.index_type_id, message.index_config.as_ref())?;
         Ok(Self {
             id,
             name: message.name,
             type_id: message.index_type_id,
             fields,
-            parameters: config::decode(message.index_config.as_ref())?,
+            parameters,
             written_on: message.written_on,
             is_later,
             policy: StoredPolicy::read(policy),
         })
     }
+}
+
+/// The build parameters of an index of that type.
+fn decode_parameters(type_id: &str, config: Option<&Any>) -> Result<Map<String, Value>, Damage> {
+    let Some(config) = config else { return Ok(Map::new()) };
+    let decoded = types::storage(type_id).decode(config);
+    // How a type that nobody here knows is configured is its own business.
+    let Some(index_type) = IndexType::by_id(type_id) else {
+        return Ok(decoded.unwrap_or_default());
+    };
+    let parameters = decoded?;
+    for parameter in index_type.parameters {
+        let value = parameters.get(parameter.name).unwrap_or(&Value::Null);
+        if !value.is_null() && !parameter.values.have(value) {
+            let Parameter { name, values } = parameter;
+            return Err(Damage::Content(format!("its {name} is {value}, and not {values}")));
+        }
+    }
+    Ok(parameters)
 }
 
 #[cfg(test)]
@@ -322,6 +354,14 @@ pub(super) mod tests {
         assert!(of(&nothing.encode().unwrap()).contains("its fields"));
         let untyped = IndexRecord { type_id: String::new(), ..record() };
         assert!(of(&untyped.encode().unwrap()).contains("no index type"));
+        let with = |value: Value| {
+            let mut changed = record();
+            changed.parameters.insert("rows_per_zone".to_string(), value);
+            changed.encode().unwrap()
+        };
+        for value in [Value::from(-5), Value::from(0), Value::from(0.5), Value::from("32")] {
+            assert!(of(&with(value)).contains("and not a whole number from 1"));
+        }
         let mut large = record();
         large.parameters.insert("x".to_string(), Value::from("x".repeat(MOST)));
         assert!(matches!(large.encode(), Err(Damage::TooLong(_))));
@@ -337,6 +377,8 @@ pub(super) mod tests {
         };
         assert!(with("rows_per_zone", Value::from(32.0)) && with("use_seeds", Value::from(true)));
         assert!(!with("rows_per_zone", Value::from(33)));
+        let silent = IndexRecord { parameters: Map::new(), ..record() };
+        assert!(!silent.defines_same(&record()) && !record().defines_same(&silent));
         let other = IndexRecord { type_id: "lance:bitmap".to_string(), ..record() };
         assert!(!other.defines_same(&record()));
     }
@@ -355,8 +397,8 @@ pub(super) mod tests {
     fn types() {
         assert_eq!(record().type_name(), "zonemap");
         let other = IndexRecord { type_id: "acme:hash".to_string(), ..record() };
-        assert_eq!((other.index_type(), other.type_name()), (None, "acme:hash"));
+        assert_eq!((other.index_type(), other.type_name().as_str()), (None, "acme:hash"));
         let later = IndexRecord { type_id: "lance:hash".to_string(), ..record() };
-        assert_eq!((later.index_type(), later.type_name()), (None, "lance:hash"));
+        assert_eq!((later.index_type(), later.type_name().as_str()), (None, "lance:hash"));
     }
 }

@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use super::{
     encoding::Damage,
-    record::{FieldFacts, IndexRecord, index_of_key, is_equal, policy_key},
+    record::{IndexRecord, index_of_key, is_equal, policy_key},
 };
 
 /// What a table's metadata has for the name of an index.
@@ -48,28 +48,25 @@ pub(crate) struct SegmentFacts {
     pub built_at: u64,
 }
 
-/// A segment that isn't what the record says, and how it differs.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Difference {
-    pub segment: Differing,
-    pub how: String,
-}
-
-/// The segments that differ from the record.
-pub(crate) fn differences(record: &IndexRecord, segments: &[SegmentFacts]) -> Vec<Difference> {
+/// The segments that differ from the record, whose fields have these ids today.
+pub(crate) fn differences(
+    record: &IndexRecord,
+    field_ids: &[i32],
+    segments: &[SegmentFacts],
+) -> Vec<Differing> {
     let difference = |segment: &SegmentFacts| {
-        let how = difference(record, segment)?;
+        let how = difference(record, field_ids, segment)?;
         let SegmentFacts { uuid, built_at, .. } = *segment;
-        Some(Difference { segment: Differing { uuid, built_at }, how })
+        Some(Differing { uuid, built_at, how })
     };
     segments.iter().filter_map(difference).collect()
 }
 
-fn difference(record: &IndexRecord, segment: &SegmentFacts) -> Option<String> {
+fn difference(record: &IndexRecord, field_ids: &[i32], segment: &SegmentFacts) -> Option<String> {
     if segment.type_id != record.type_id {
         return Some(format!("of type {}", segment.type_id));
     }
-    if !segment.field_ids.iter().eq(record.fields.iter().map(|field| &field.id)) {
+    if segment.field_ids != field_ids {
         return Some(format!("on field {:?}", segment.field_ids));
     }
     // What one of them doesn't say is up to the version of Lance that wrote it.
@@ -78,24 +75,6 @@ fn difference(record: &IndexRecord, segment: &SegmentFacts) -> Option<String> {
     };
     let (name, value) = segment.parameters.iter().find(differs)?;
     Some(format!("with {name} = {value}"))
-}
-
-/// Which field of today's schema the record is about; `None` where there is another column in its
-/// place, or none.
-///
-/// With segments it is the field of that id: Lance removes segments with their field, so a field
-/// of another name has been renamed. Without, the id may have been given to another column by an
-/// overwrite, which `cleared` tells, and then the name counts.
-pub(crate) fn field_of(
-    record: &FieldFacts,
-    by_id: Option<FieldFacts>,
-    by_path: Option<FieldFacts>,
-    has_segments: bool,
-    cleared: bool,
-) -> Option<FieldFacts> {
-    let of_type = |field: &FieldFacts| field.data_type == record.data_type;
-    let by_id = by_id.filter(|field| of_type(field) && (has_segments || field.path == record.path));
-    by_id.or_else(|| by_path.filter(|field| !has_segments && cleared && of_type(field)))
 }
 
 #[cfg(test)]
@@ -113,7 +92,7 @@ mod tests {
     }
 
     fn how(segment: SegmentFacts) -> Option<String> {
-        let found = differences(&record(), &[segment]);
+        let found = differences(&record(), &record().field_ids(), &[segment]);
         found.first().map(|difference| difference.how.clone())
     }
 
@@ -155,33 +134,5 @@ mod tests {
         assert!(matches!(found["bad"], Entry::Damaged(_)));
         let Entry::Record(read) = &found["by id"] else { panic!() };
         assert_eq!(read.policy.options().target_rows_per_segment, Some(1));
-    }
-
-    #[test]
-    fn the_field_today() {
-        let field = |id, path: &str, data_type: &str| FieldFacts {
-            id,
-            path: path.to_string(),
-            data_type: data_type.to_string(),
-        };
-        let then = field(3, "a", "int64");
-        let of = |by_id: Option<&FieldFacts>, by_path: Option<&FieldFacts>, segments, cleared| {
-            field_of(&then, by_id.cloned(), by_path.cloned(), segments, cleared).map(|f| f.id)
-        };
-        assert_eq!(of(Some(&then), Some(&then), true, false), Some(3));
-        assert_eq!(of(Some(&then), Some(&then), false, true), Some(3));
-        // Renamed.
-        let renamed = field(3, "b", "int64");
-        assert_eq!(of(Some(&renamed), None, true, false), Some(3));
-        // Another column took its id, or its name.
-        assert_eq!(of(Some(&renamed), None, false, true), None);
-        let again = field(5, "a", "int64");
-        assert_eq!(of(None, Some(&again), false, false), None);
-        // An overwrite put the columns in another order.
-        assert_eq!(of(Some(&renamed), Some(&again), false, true), Some(5));
-        // Of another type.
-        let text = field(3, "a", "string");
-        assert_eq!(of(Some(&text), Some(&text), false, true), None);
-        assert_eq!(of(Some(&text), Some(&text), true, false), None);
     }
 }

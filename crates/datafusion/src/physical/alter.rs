@@ -53,6 +53,11 @@ impl fmt::Display for AlterIndex {
 /// # Errors
 /// It was written by a later version, or can't be read; the error says what can be done.
 pub(crate) async fn changeable(catalog: &Catalog, index: &str) -> Result<Changeable> {
+    if let Some(name) = catalog.lances_alone(index).await {
+        return Err(Error::not_supported(format!(
+            "index '{index}' is of type {name}, which Lance itself maintains: it has no policy"
+        )));
+    }
     let record = match catalog.standing(index).await {
         Standing::Overtaken(record) if record.is_later => record,
         Standing::Inferred | Standing::Overtaken(_) => {

@@ -11,6 +11,7 @@ use roaring::RoaringBitmap;
 
 use super::{conflicts::Conflicts, report::MaintenanceReport};
 use crate::{
+    catalog::persist,
     error::{Error, Result},
     options::CoreOptimize,
     planning,
@@ -94,7 +95,7 @@ impl Delegate {
                     let number = committed.number();
                     let field = &self.plan.definition.field;
                     return match report(name, field, &latest, &committed).await {
-                        Ok(report) => Ok(report),
+                        Ok(report) => Ok(self.recorded(&committed, settings, report).await),
                         Err(error) => Err(Error::committed(&subject, number, &error)),
                     };
                 }
@@ -107,6 +108,22 @@ impl Delegate {
                 }
             }
         }
+    }
+}
+
+impl Delegate {
+    /// The report, once the index has a record.
+    async fn recorded(
+        &self,
+        committed: &TableVersion,
+        settings: &RunSettings,
+        report: MaintenanceReport,
+    ) -> MaintenanceReport {
+        let version = match settings.write_v2 {
+            true => persist::record_delegated(committed, &self.plan.definition.name).await,
+            false => None,
+        };
+        MaintenanceReport { version: version.unwrap_or(report.version), ..report }
     }
 }
 

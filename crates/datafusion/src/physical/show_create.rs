@@ -70,9 +70,16 @@ impl Answer for ShowCreateIndex {
 
     async fn answer(&self, _settings: RunSettings) -> Result<RecordBatch> {
         let table = self.target.table();
+        let catalog = Catalog::read(table).await?;
+        if let Some(name) = catalog.lances_alone(&self.index).await {
+            return Err(Error::not_supported(format!(
+                "no statement makes index '{}', which is of type {name}: Lance's own create_index \
+                 does; SHOW INDEXES has its parameters",
+                self.index
+            )));
+        }
         let definition = planning::definition(table, &self.index).await?;
         let mut statements = vec![self.create(&definition)?];
-        let catalog = Catalog::read(table).await?;
         let record = catalog.record(&self.index);
         let record = record.filter(|record| Some(record.id) == definition.record);
         if let Some(policy) = record.and_then(stored_policy) {

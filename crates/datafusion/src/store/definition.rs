@@ -8,15 +8,12 @@ use serde_json::{Map, Value};
 
 use super::{
     mergeable,
-    types::{
-        self,
-        storage::{Plain, Storage},
-    },
+    types::{self, storage::Storage},
     version::TableVersion,
 };
 use crate::{
     error::{Error, Result},
-    index_type::{IndexType, Postings, id_of_unknown, name_of_unknown},
+    index_type::{IndexType, LANCE, Postings, id_of_unknown},
 };
 
 /// The type of the index that the segment belongs to; `None` where it is not one of ours.
@@ -26,24 +23,23 @@ pub(crate) fn type_of(segment: &IndexMetadata) -> Option<&'static IndexType> {
 
 /// The name of the segment's index type, as Lance calls it if it is not one of ours.
 pub(crate) fn type_name(segment: &IndexMetadata) -> String {
-    match (type_of(segment), &segment.index_details) {
-        (Some(index_type), _) => index_type.name.to_string(),
-        (None, Some(details)) => name_of_unknown(&details.type_url),
-        (None, None) => "unknown".to_string(),
-    }
+    let parameters = storage_of(segment).parameters_in_manifest(segment).unwrap_or_default();
+    let name = types::name(&type_id(segment), &parameters);
+    name.strip_prefix(LANCE).map(str::to_string).unwrap_or(name)
 }
 
 /// The id of the segment's index type.
 pub(crate) fn type_id(segment: &IndexMetadata) -> String {
-    match type_of(segment) {
-        Some(index_type) => index_type.id.to_string(),
-        None => id_of_unknown(&type_name(segment)),
+    match (type_of(segment), &segment.index_details) {
+        (Some(index_type), _) => index_type.id.to_string(),
+        (None, Some(details)) => id_of_unknown(&details.type_url),
+        (None, None) => format!("{LANCE}unknown"),
     }
 }
 
-/// What is particular to the segment's type; nothing, where it is not one of ours.
+/// What is particular to the segment's type; nothing, where nobody here knows it.
 pub(crate) fn storage_of(segment: &IndexMetadata) -> &'static dyn Storage {
-    type_of(segment).map_or(&Plain, |index_type| index_type.storage)
+    types::storage(&type_id(segment))
 }
 
 /// The on-disk format of a segment: segments of equal format can stand beside each other.

@@ -7,7 +7,7 @@ use lance_table::format::IndexMetadata;
 use roaring::RoaringBitmap;
 
 use super::{
-    definition::{self, type_name},
+    definition::{self, type_id, type_name},
     fields,
     indexes::Indexes,
     mergeable::{self, Mergeable},
@@ -206,7 +206,7 @@ fn is_sound(table: &TableVersion, metadata: &[IndexMetadata]) -> bool {
     newest.fields.iter().all(known)
         && metadata.iter().all(|segment| {
             segment.fields == newest.fields
-                && type_name(segment) == type_name(newest)
+                && type_id(segment) == type_id(newest)
                 && segment.fragment_bitmap.is_some()
         })
 }

@@ -8,12 +8,12 @@ use datafusion::{
     sql::sqlparser::{ast::Ident, tokenizer::Span},
 };
 use lance::datatypes::{Field, Schema, format_field_path};
-use lance_index_plan::snapshot::IndexedField;
+use lance_index_plan::{record::FieldFacts, snapshot::IndexedField};
 use lance_index_sql::SyntaxError;
 use lance_table::format::Fragment;
 
 use super::version::TableVersion;
-use crate::{catalog::record::FieldFacts, error::Result, names::pick};
+use crate::{error::Result, names::pick};
 
 /// The field at a path written in SQL.
 ///
@@ -73,12 +73,14 @@ pub(crate) fn facts_by_id(table: &TableVersion, id: i32) -> Option<FieldFacts> {
     schema.field_by_id(id).map(|field| facts(schema, field))
 }
 
-/// The field at that path, as a record has it.
-pub(crate) fn facts_by_path(table: &TableVersion, path: &str) -> Option<FieldFacts> {
-    let schema = table.dataset.schema();
-    // The item of a list, which has the path of the list, comes after it.
-    let mut all = schema.fields_pre_order().map(|field| facts(schema, field));
-    all.find(|field| field.path == path)
+/// All fields, as records have them.
+pub(crate) fn all_facts(table: &TableVersion) -> Vec<FieldFacts> {
+    all_facts_in(table.dataset.schema())
+}
+
+/// All fields of the schema, as records have them.
+pub(super) fn all_facts_in(schema: &Schema) -> Vec<FieldFacts> {
+    schema.fields_pre_order().map(|field| facts(schema, field)).collect()
 }
 
 fn facts(schema: &Schema, field: &Field) -> FieldFacts {

@@ -34,6 +34,21 @@ pub(crate) async fn events(
     Some(events)
 }
 
+/// The segments of the index that came or went with the versions after `since`, up to `table`'s.
+/// What can't be read is left out.
+pub(crate) async fn segments(table: &TableVersion, since: u64, name: &str) -> Vec<IndexMetadata> {
+    let mut segments = Vec::new();
+    for version in since + 1..=table.number() {
+        if let Some(commit) = table.commit(version).await
+            && let Operation::CreateIndex { new_indices, removed_indices } = &commit.operation
+        {
+            let named = new_indices.iter().chain(removed_indices).filter(|it| it.name == name);
+            segments.extend(named.cloned());
+        }
+    }
+    segments
+}
+
 /// What a commit did to the segments of the index; `None` if nothing.
 pub(super) fn event(version: u64, operation: &Operation, name: &str) -> Option<IndexEvent> {
     let mut event = IndexEvent {

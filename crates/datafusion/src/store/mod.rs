@@ -1,6 +1,5 @@
 //! The adapter to Lance: calls it and converts what it says. Decides nothing.
 
-pub(crate) mod absence;
 pub(crate) mod build;
 pub(crate) mod built;
 pub(crate) mod change;
@@ -19,6 +18,7 @@ pub(crate) mod merge;
 pub(crate) mod mergeable;
 pub(crate) mod metadata;
 pub(crate) mod parameters;
+pub(crate) mod past;
 pub(crate) mod publish;
 mod rows;
 pub(crate) mod snapshot;

@@ -495,3 +495,32 @@ async fn policies() {
     table.sql(&format!("{alter} RESET (target_rows_per_segment, merge_factor)")).await;
     assert!(!table.open().await.metadata().contains_key("lance_index.policy/i"));
 }
+
+/// A parameter that a statement leaves out counts as much as one that it has.
+#[tokio::test]
+async fn an_index_that_is_replaced_by_one_with_fewer_parameters() {
+    let table = Table::new(&[half_and_half()], false).await;
+    let config = async || listed(&table, "i").await.unwrap()[2].clone();
+    let replace = "CREATE OR REPLACE INDEX i ON t USING fts (txt)";
+    table.sql(replace).await;
+    let plain = record(&table, "i").await;
+    table.sql(&format!("{replace} WITH (lance_tokenizer = 'text')")).await;
+    assert_eq!(config().await, "{\"lance_tokenizer\":\"text\"}");
+    assert_ne!(record(&table, "i").await, plain);
+    table.sql(replace).await;
+    assert_eq!(config().await, "{}");
+}
+
+/// What follows from the column is no parameter: it isn't recorded.
+#[tokio::test]
+async fn a_full_text_index_of_another_client_keeps_its_config() {
+    let table = Table::new(&[half_and_half()], false).await;
+    create(&table, "i", "txt", IndexType::Inverted, "{\"stem\": false}").await;
+    let before = listed(&table, "i").await.unwrap();
+    let shown = table.print("SHOW CREATE INDEX i ON t").await;
+    assert!(shown.contains("USING fts (txt) WITH (stem = false)"), "{shown}");
+    table.append(letters(100..110, |_| "C")).await;
+    table.sql("ALTER TABLE t REFRESH INDEXES").await;
+    let after = listed(&table, "i").await.unwrap();
+    assert_eq!((&after[2], after[3].as_str()), (&before[2], "v2"));
+}

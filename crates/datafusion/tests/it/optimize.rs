@@ -2,17 +2,12 @@
 
 use std::sync::Arc;
 
-use arrow::{
-    array::{ArrayRef, FixedSizeListArray, Float32Array, Int64Array, RecordBatch},
-    datatypes::Float32Type,
-};
 use lance::{
-    Dataset,
     dataset::{
         CommitBuilder,
         transaction::{Operation, Transaction},
     },
-    index::{DatasetIndexExt, vector::VectorIndexParams},
+    index::DatasetIndexExt,
 };
 use lance_index::{
     IndexType,
@@ -25,7 +20,7 @@ use crate::{
     fts::search,
     races::race,
     stale::{INDEXES, move_to_b, rewrite_in_place},
-    support::{Table, config, half_and_half, letters, nullable},
+    support::{Table, config, half_and_half, letters},
 };
 
 /// Merges two and two of small segments.
@@ -399,96 +394,5 @@ async fn whole_fragments_deleted_meanwhile() {
         table.sql(OPTIMIZE).await;
         table.sql(OPTIMIZE).await;
         assert_eq!(table.oracle("i", is_a).await, 350, "{method}");
-    }
-}
-
-/// Vectors `[id, 0]`.
-fn vectors(ids: std::ops::Range<i64>) -> RecordBatch {
-    let vectors = ids.clone().map(|id| Some([Some(id as f32), Some(0.0)]));
-    let vectors = FixedSizeListArray::from_iter_primitive::<Float32Type, _, _>(vectors, 2);
-    let columns: Vec<(&str, ArrayRef)> =
-        vec![("id", Arc::new(Int64Array::from_iter_values(ids))), ("vector", Arc::new(vectors))];
-    nullable(columns)
-}
-
-async fn create_vector_index(dataset: &mut Dataset) {
-    let params = VectorIndexParams::ivf_flat(2, "l2".try_into().unwrap());
-    let name = Some("v".to_string());
-    dataset.create_index(&["vector"], IndexType::Vector, name, &params, true).await.unwrap();
-}
-
-/// The row nearest to `[id, 0]`.
-async fn nearest(table: &Table, id: i64) -> i64 {
-    let dataset = table.open().await;
-    let mut scan = dataset.scan();
-    scan.nearest("vector", &Float32Array::from(vec![id as f32, 0.0]), 1).unwrap();
-    scan.nprobes(2).project(&["id"]).unwrap();
-    let rows = scan.try_into_batch().await.unwrap();
-    let ids = rows.column_by_name("id").unwrap();
-    ids.as_any().downcast_ref::<Int64Array>().unwrap().value(0)
-}
-
-#[tokio::test]
-async fn vector_indexes_are_left_to_lance() {
-    let table = Table::new(&[vectors(0..300)], false).await;
-    create_vector_index(&mut table.open().await).await;
-    table.sql("CREATE INDEX i ON t (id)").await;
-    for at in 3..5 {
-        table.append(vectors(at * 100..at * 100 + 100)).await;
-        let indexed = table.reported("ALTER TABLE t OPTIMIZE INDEX v", "fragments_indexed").await;
-        assert_eq!(indexed, 1);
-    }
-    assert_eq!(table.segments("v").await.concat().len(), 3);
-    let version = table.version().await;
-    table.sql("ALTER TABLE t OPTIMIZE INDEX v WITH (num_indices_to_merge = 0)").await;
-    assert_eq!(table.version().await, version);
-    let merged = "ALTER TABLE t OPTIMIZE INDEX v WITH (num_indices_to_merge = 3)";
-    table.sql(merged).await;
-    assert_eq!(table.segments("v").await, [vec![0, 1, 2]]);
-    for id in [7, 350, 499] {
-        assert_eq!(nearest(&table, id).await, id);
-    }
-
-    let error = table.error(&OPTIMIZE.replace("INDEX i", "INDEX v")).await;
-    assert!(error.contains("target_rows_per_segment can't be used for index 'v'"), "{error}");
-    let plan = table.print("EXPLAIN ALTER TABLE t OPTIMIZE INDEXES").await;
-    assert!(plan.contains("OptimizeIndices (of Lance)"), "{plan}");
-    table.append(vectors(500..600)).await;
-    let rows = table.sql("ALTER TABLE t OPTIMIZE INDEXES").await;
-    assert_eq!(rows.iter().map(RecordBatch::num_rows).sum::<usize>(), 2);
-    assert_eq!(nearest(&table, 555).await, 555);
-    let all = OPTIMIZE.replace("INDEX i", "INDEXES");
-    assert!(table.print(&format!("EXPLAIN {all}")).await.contains("Index: v, skipped"));
-    table.sql("ALTER TABLE t OPTIMIZE INDEX v WITH (retrain = true)").await;
-    assert_eq!(table.segments("v").await.len(), 1);
-    assert_eq!(nearest(&table, 555).await, 555);
-    let listed = table.print("SHOW INDEX SEGMENTS FROM t INDEX v").await;
-    assert!(listed.contains("| v "), "{listed}");
-}
-
-/// With stable row ids, an update leaves the old vector's posting behind; Lance doesn't find it.
-#[tokio::test]
-async fn vectors_that_were_updated() {
-    for options in ["", "WITH (num_indices_to_merge = 1)", "WITH (num_indices_to_merge = 5)"] {
-        let table = Table::new(&[vectors(0..300)], true).await;
-        create_vector_index(&mut table.open().await).await;
-        table.append(vectors(300..400)).await;
-        let optimize = format!("ALTER TABLE t OPTIMIZE INDEX v {options}");
-        table.sql(&optimize).await;
-        table.sql("UPDATE t SET vector = [2000.0, 0.0] WHERE id = 8 OR id = 308").await;
-        table.sql("UPDATE t SET id = 1007 WHERE id = 7").await;
-        for _ in 0..2 {
-            table.sql(&optimize).await;
-            assert!([8, 308].contains(&nearest(&table, 2000).await), "{options}");
-            for id in [8, 308] {
-                assert!([id - 1, id + 1, 1007].contains(&nearest(&table, id).await), "{options}");
-            }
-            assert_eq!(nearest(&table, 7).await, 1007, "{options}");
-        }
-        let version = table.version().await;
-        if !options.is_empty() && table.segments("v").await.len() == 1 {
-            table.sql(&optimize).await;
-            assert_eq!(table.version().await, version, "nothing to do");
-        }
     }
 }

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use futures::{FutureExt, future::BoxFuture};
-use lance_index::IndexType;
+use lance::index::DatasetIndexExt;
+use lance_index::{IndexType, optimize::OptimizeOptions};
 
 use crate::{
     catalog::{create, drop_index, listed, state},
@@ -97,6 +98,30 @@ async fn a_replacement_that_crashes() {
         assert!(table.oracle("i", predicate).await > 0);
         assert_eq!(table.segments("i").await, [vec![0, 1]]);
         assert_eq!(table.reported(refresh, "segments_rewritten").await, 0);
+    }
+}
+
+/// What a crashed replacement was about to replace stays that, whoever maintains it meanwhile.
+#[tokio::test]
+async fn a_replacement_that_crashes_before_other_clients_maintain_the_index() {
+    for options in [OptimizeOptions::append(), OptimizeOptions::merge(10)] {
+        for (replace, predicate) in
+            [("bitmap (cat)", "cat = 'A'"), ("zonemap (id) WITH (rows_per_zone = 32)", "id = 7")]
+        {
+            let table = Table::new(&[half_and_half()], false).await;
+            table.sql(CREATE).await;
+            crash(&table, &format!("CREATE OR REPLACE INDEX i ON t USING {replace}"), 1).await;
+            for at in 1..3 {
+                table.append(letters(at * 100..at * 100 + 100, |_| "A")).await;
+                table.open().await.optimize_indices(&options).await.unwrap();
+            }
+            assert_eq!(state(&table, "i").await, "unbuilt");
+            table.sql("ALTER TABLE t REFRESH INDEXES").await;
+            assert_eq!(listed(&table, "i").await.unwrap()[3], "v2");
+            assert!(table.oracle("i", predicate).await > 0);
+            assert!(table.print("SHOW CREATE INDEX i ON t").await.contains(replace));
+            assert_eq!(table.segments("i").await, [vec![0, 1, 2]]);
+        }
     }
 }
 

@@ -27,13 +27,7 @@ pub fn plan_create(
         units = parallelism.split(snapshot, &snapshot.live());
     }
     if units.is_empty() {
-        units.push(WorkUnit {
-            work_id: 0,
-            work: Work::BuildCoverage,
-            fragments: RoaringBitmap::new(),
-            rows: 0,
-            bytes: None,
-        });
+        units.push(definition_only());
     }
     let superseded = snapshot
         .segments()
@@ -49,6 +43,17 @@ pub fn plan_create(
         retired: Vec::new(),
         skipped: Vec::new(),
     })
+}
+
+/// A segment over nothing, which only records the definition.
+pub(super) fn definition_only() -> WorkUnit {
+    WorkUnit {
+        work_id: 0,
+        work: Work::BuildCoverage,
+        fragments: RoaringBitmap::new(),
+        rows: 0,
+        bytes: None,
+    }
 }
 
 #[cfg(test)]

@@ -3,7 +3,9 @@ use std::collections::BTreeSet;
 use roaring::RoaringBitmap;
 use uuid::Uuid;
 
-use super::{Action, MaintenancePlan, Parallelism, Reason, Superseded, uuids};
+use super::{
+    Action, MaintenancePlan, Parallelism, Reason, Superseded, create::definition_only, uuids,
+};
 use crate::{
     coverage::{covered_by, unindexed},
     error::PlanError,
@@ -13,7 +15,8 @@ use crate::{
 };
 
 /// Plans `REFRESH INDEX`: segments over the unindexed fragments and over the live fragments of
-/// those segments that can't stay beside them. Nothing unindexed: no units.
+/// those segments that can't stay beside them. Nothing unindexed: no units, but for an index without
+/// segments of a table without rows, which gets one that only records the definition.
 ///
 /// # Errors
 /// [`PlanError::NoSuchIndex`] where the snapshot has no index; `name` is what was asked for.
@@ -27,7 +30,10 @@ pub fn plan_refresh(
     };
     let live = snapshot.live();
     let Due { fragments, superseded } = due(snapshot, index, &live);
-    let units = parallelism.split(snapshot, &fragments);
+    let mut units = parallelism.split(snapshot, &fragments);
+    if index.segments.is_empty() && live.is_empty() {
+        units.push(definition_only());
+    }
     Ok(MaintenancePlan {
         read_version: snapshot.version,
         action: Action::Refresh,

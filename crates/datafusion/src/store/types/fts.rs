@@ -1,10 +1,14 @@
 //! `fts`: the words of texts, for searches that rank what they find.
 
+use arrow_schema::Field;
 use async_trait::async_trait;
 use lance::{Dataset, index::scalar::load_segment_params};
 use lance_index::{
     pbold::InvertedIndexDetails,
-    scalar::inverted::{query::try_collect_query_tokens, tokenizer::InvertedIndexParams},
+    scalar::inverted::{
+        query::try_collect_query_tokens,
+        tokenizer::{InvertedIndexParams, document_tokenizer::DocType},
+    },
 };
 use lance_table::format::IndexMetadata;
 use prost::Message;
@@ -95,10 +99,20 @@ impl Storage for FullText {
     async fn parameters_in_files(
         &self,
         dataset: &Dataset,
-        _path: &str,
+        path: &str,
         segment: &IndexMetadata,
     ) -> lance::Result<Value> {
-        Ok(load_segment_params(dataset, segment).await?.to_training_json()?)
+        let mut parameters = load_segment_params(dataset, segment).await?.to_training_json()?;
+        // What follows from the column is no parameter of the index.
+        let column = dataset.schema().field(path).map(Field::from);
+        if let (Some(column), Some(parameters)) = (column, parameters.as_object_mut()) {
+            let from_column = DocType::try_from(&column).ok();
+            let from_column = from_column.as_ref().map(|of_column| of_column.as_ref());
+            parameters.retain(|name, value| {
+                name != LANCE_TOKENIZER || value.as_str().is_some_and(|it| Some(it) != from_column)
+            });
+        }
+        Ok(parameters)
     }
 
     fn complete(&self, given: &Map<String, Value>) -> Result<Map<String, Value>> {

@@ -6,15 +6,37 @@ use async_trait::async_trait;
 use lance::{Dataset, index::DatasetIndexInternalExt};
 use lance_index::metrics::NoOpMetricsCollector;
 use lance_table::format::IndexMetadata;
+use prost_types::Any;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
 
-use crate::error::{Error, Result};
+use crate::{
+    catalog::{config, encoding::Damage},
+    error::{Error, Result},
+};
 
 /// How Lance keeps the segments of an index type and their build parameters. A type overrides what
 /// is particular to it.
 #[async_trait]
 pub(crate) trait Storage: Debug + Send + Sync {
+    /// What the type is called with those build parameters, where that depends on them.
+    fn name_with(&self, _parameters: &Map<String, Value>) -> Option<String> {
+        None
+    }
+
+    /// The build parameters as the message that a record has.
+    fn encode(&self, parameters: &Map<String, Value>) -> Any {
+        config::encode(parameters)
+    }
+
+    /// The build parameters that the message has.
+    ///
+    /// # Errors
+    /// It isn't the message of this type.
+    fn decode(&self, message: &Any) -> Result<Map<String, Value>, Damage> {
+        config::decode(message)
+    }
+
     /// What keeps the segment from standing beside others with the same type URL.
     fn variant(&self, _segment: &IndexMetadata, _stable_row_ids: bool) -> Option<String> {
         None
