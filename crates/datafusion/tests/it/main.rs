@@ -12,6 +12,7 @@ mod foreign;
 mod fts;
 mod functions;
 mod growth;
+mod killed;
 mod optimize;
 mod overwritten;
 mod pinned;

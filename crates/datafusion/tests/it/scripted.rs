@@ -33,6 +33,8 @@ pub enum Does {
     LoseAnswer,
     /// Another writer commits first.
     ComeSecond(BoxFuture<'static, ()>),
+    /// It is committed and goes on after this, or never.
+    BeFollowedBy(BoxFuture<'static, ()>),
 }
 
 type Script = Arc<dyn Fn(usize) -> Does + Send + Sync>;
@@ -63,18 +65,20 @@ impl CommitHandler for Scripted {
     ) -> Result<ManifestLocation, CommitError> {
         let broken = || CommitError::OtherError(lance::Error::io("the network is down"));
         let commits = (self.script)(self.commits.fetch_add(1, Ordering::SeqCst));
-        let lose = match commits {
-            Does::Commit => false,
+        let (mut lose, mut after) = (false, None);
+        match commits {
+            Does::Commit => {}
             Does::Fail => return Err(broken()),
-            Does::LoseAnswer => true,
-            Does::ComeSecond(act) => {
-                act.await;
-                false
-            }
-        };
+            Does::LoseAnswer => lose = true,
+            Does::ComeSecond(act) => act.await,
+            Does::BeFollowedBy(act) => after = Some(act),
+        }
         let done = ConditionalPutCommitHandler
             .commit(manifest, indices, base_path, object_store, writer, naming, transaction)
             .await;
+        if let Some(act) = after {
+            act.await;
+        }
         if lose { Err(broken()) } else { done }
     }
 }
@@ -84,12 +88,17 @@ pub async fn scripted(
     table: &Table,
     script: impl Fn(usize) -> Does + Send + Sync + 'static,
 ) -> SessionContext {
+    scripted_at(&table.uri, script).await
+}
+
+/// The same of the table at that place.
+pub async fn scripted_at(
+    uri: &str,
+    script: impl Fn(usize) -> Does + Send + Sync + 'static,
+) -> SessionContext {
     let handler = Scripted { commits: Arc::default(), script: Arc::new(script) };
-    let dataset = DatasetBuilder::from_uri(&table.uri)
-        .with_commit_handler(Arc::new(handler))
-        .load()
-        .await
-        .unwrap();
+    let dataset =
+        DatasetBuilder::from_uri(uri).with_commit_handler(Arc::new(handler)).load().await.unwrap();
     let session = session(config());
     session.register_table("t", Arc::new(LanceTable::new(dataset))).unwrap();
     session
