@@ -1,48 +1,26 @@
 //! What statements read.
 
 use std::{
-    fmt,
-    ops::Range,
     sync::{Arc, Mutex},
     time::{Duration, Instant},
 };
 
 use async_trait::async_trait;
-use datafusion_lance_index::table::LanceTable;
-use futures::stream::BoxStream;
-use lance::dataset::builder::DatasetBuilder;
-use lance_io::object_store::{ObjectStoreParams, WrappingObjectStore};
-use object_store::{
-    CopyOptions, GetOptions, GetResult, ListResult, MultipartUpload, ObjectMeta, ObjectStore,
-    PutMultipartOptions, PutOptions, PutPayload, PutResult, Result, list::PaginatedListStore,
-    path::Path,
-};
+use object_store::path::Path;
 
-use crate::support::{Table, config, half_and_half, letters, session};
+use crate::{
+    store::{Operation, Watch, watched},
+    support::{Table, half_and_half, letters},
+};
 
 /// Notes the path of every read; of one that asks only for the size, with `HEAD ` before it.
 #[derive(Debug, Default, Clone)]
 struct Reads(Arc<Mutex<Vec<String>>>, Arc<Mutex<Duration>>);
 
 impl Reads {
-    fn note(&self, path: &Path) {
-        self.0.lock().unwrap().push(path.to_string());
-    }
-
-    fn note_size(&self, path: &Path) {
-        self.0.lock().unwrap().push(format!("HEAD {path}"));
-    }
-
     /// From now on, every read waits so long.
     fn answer_after(&self, wait: Duration) {
         *self.1.lock().unwrap() = wait;
-    }
-
-    async fn wait(&self) {
-        let wait = *self.1.lock().unwrap();
-        if !wait.is_zero() {
-            tokio::time::sleep(wait).await;
-        }
     }
 
     fn take(&self) -> Vec<String> {
@@ -50,95 +28,27 @@ impl Reads {
     }
 }
 
-impl WrappingObjectStore for Reads {
-    fn wrap(&self, _: &str, original: Arc<dyn ObjectStore>) -> Arc<dyn ObjectStore> {
-        Arc::new(Noting { reads: self.clone(), original })
-    }
-
-    fn wrap_paginated(
-        &self,
-        _: &str,
-        original: Arc<dyn PaginatedListStore>,
-    ) -> Option<Arc<dyn PaginatedListStore>> {
-        Some(original)
-    }
-}
-
-#[derive(Debug)]
-struct Noting {
-    reads: Reads,
-    original: Arc<dyn ObjectStore>,
-}
-
-impl fmt::Display for Noting {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Noting({})", self.original)
-    }
-}
-
 #[async_trait]
-impl ObjectStore for Noting {
-    async fn put_opts(&self, to: &Path, data: PutPayload, how: PutOptions) -> Result<PutResult> {
-        self.original.put_opts(to, data, how).await
-    }
-
-    async fn put_multipart_opts(
-        &self,
-        to: &Path,
-        how: PutMultipartOptions,
-    ) -> Result<Box<dyn MultipartUpload>> {
-        self.original.put_multipart_opts(to, how).await
-    }
-
-    async fn get_opts(&self, from: &Path, how: GetOptions) -> Result<GetResult> {
-        if how.head {
-            self.reads.note_size(from)
-        } else {
-            self.reads.note(from)
+impl Watch for Reads {
+    async fn before(&self, operation: Operation, path: &Path) -> object_store::Result<()> {
+        let noted = match operation {
+            Operation::Get => path.to_string(),
+            Operation::Head => format!("HEAD {path}"),
+            Operation::Put => return Ok(()),
+        };
+        self.0.lock().unwrap().push(noted);
+        let wait = *self.1.lock().unwrap();
+        if !wait.is_zero() {
+            tokio::time::sleep(wait).await;
         }
-        self.reads.wait().await;
-        self.original.get_opts(from, how).await
-    }
-
-    async fn get_ranges(&self, from: &Path, ranges: &[Range<u64>]) -> Result<Vec<bytes::Bytes>> {
-        self.reads.note(from);
-        self.reads.wait().await;
-        self.original.get_ranges(from, ranges).await
-    }
-
-    fn delete_stream(
-        &self,
-        paths: BoxStream<'static, Result<Path>>,
-    ) -> BoxStream<'static, Result<Path>> {
-        self.original.delete_stream(paths)
-    }
-
-    fn list(&self, prefix: Option<&Path>) -> BoxStream<'static, Result<ObjectMeta>> {
-        self.original.list(prefix)
-    }
-
-    async fn list_with_delimiter(&self, prefix: Option<&Path>) -> Result<ListResult> {
-        self.original.list_with_delimiter(prefix).await
-    }
-
-    async fn copy_opts(&self, from: &Path, to: &Path, how: CopyOptions) -> Result<()> {
-        self.original.copy_opts(from, to, how).await
+        Ok(())
     }
 }
 
 /// The table in a session of its own that notes what it reads, with nothing cached.
 async fn noting(table: &Table) -> (datafusion::prelude::SessionContext, Reads) {
     let reads = Reads::default();
-    // This scheme goes through the object store, as a remote one does.
-    let uri = table.uri.replacen('/', "file-object-store:///", 1);
-    let params = ObjectStoreParams {
-        object_store_wrapper: Some(Arc::new(reads.clone())),
-        ..Default::default()
-    };
-    let dataset = DatasetBuilder::from_uri(uri).with_store_params(params).load().await.unwrap();
-    let session = session(config());
-    session.register_table("t", Arc::new(LanceTable::new(dataset))).unwrap();
-    (session, reads)
+    (watched(table, Arc::new(reads.clone())).await, reads)
 }
 
 async fn run(session: &datafusion::prelude::SessionContext, sql: &str) {
