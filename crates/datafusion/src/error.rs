@@ -73,7 +73,14 @@ impl Error {
         action: impl std::fmt::Display,
         source: impl std::error::Error + Send + Sync + 'static,
     ) -> Self {
-        let message = format!("while {action}: {}", plain(&source.to_string()));
+        let text = source.to_string();
+        let message = match is_of_a_version_that_is_gone(&text) {
+            true => format!(
+                "while {action}: a version of the table was removed by a cleanup meanwhile; run the \
+                 statement again"
+            ),
+            false => format!("while {action}: {}", plain(&text)),
+        };
         Self { kind: ErrorKind::Failed, message, source: Some(Box::new(source)) }
     }
 
@@ -230,6 +237,11 @@ fn plain(text: &str) -> String {
         text.replace_range(before..after, "");
     }
     text
+}
+
+/// Whether Lance says that it didn't find a manifest.
+fn is_of_a_version_that_is_gone(text: &str) -> bool {
+    text.contains("/_versions/") && text.to_ascii_lowercase().contains("not found")
 }
 
 #[cfg(test)]
