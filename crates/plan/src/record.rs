@@ -34,7 +34,7 @@ pub struct SchemaChange {
 /// before can't be read, its path tells.
 pub fn trace(field: &FieldFacts, known: bool, changes: &[SchemaChange]) -> Option<FieldFacts> {
     let mut field = field.clone();
-    // Whether its id tells, and whether it was there at all.
+    // Whether its id tells, and whether it is there.
     let (mut by_id, mut is_there) = (known, true);
     for change in changes {
         let by_path = change.overwritten || !by_id;
@@ -42,12 +42,15 @@ pub fn trace(field: &FieldFacts, known: bool, changes: &[SchemaChange]) -> Optio
             other.data_type == field.data_type
                 && if by_path { other.path == field.path } else { other.id == field.id }
         };
-        // What was dropped doesn't come back but by an overwrite: another field may get its id.
-        let found = change.fields.iter().find(is_it).filter(|_| is_there || change.overwritten);
-        is_there = found.is_some();
-        by_id |= is_there;
-        if let Some(found) = found {
-            field = found.clone();
+        match change.fields.iter().find(is_it) {
+            // What an overwrite left out comes back by another one.
+            Some(found) if is_there || change.overwritten => {
+                field = found.clone();
+                (by_id, is_there) = (true, true);
+            }
+            _ if change.overwritten || !is_there => is_there = false,
+            // It was dropped. Another field may get its name or its id.
+            _ => return None,
         }
     }
     is_there.then_some(field)
@@ -65,16 +68,16 @@ pub enum Absence {
 }
 
 /// Why an index has no segment, if the latest of the commits that changed its segments tells; else
-/// the one before it may. `ours` is a commit of a statement that knows of the record.
+/// the one before it may. `agree` is whether the segments that it added are what the record says.
 ///
 /// Where no commit since the index was recorded tells, it is unbuilt; or unknown, if not all of them
 /// can be read.
-pub fn why_absent(event: &IndexEvent, ours: bool) -> Option<Absence> {
+pub fn why_absent(event: &IndexEvent, agree: bool) -> Option<Absence> {
     match (event.added.is_empty(), event.removed.is_empty()) {
         // Whatever took these away later was no drop.
-        (false, _) if ours => Some(Absence::Unbuilt),
-        // Unless the index was dropped before, they were of this one.
-        (false, _) => None,
+        (false, _) if agree => Some(Absence::Unbuilt),
+        // Another client made another index of it.
+        (false, _) => Some(Absence::Dropped),
         // An overwrite of a table whose index was dropped before doesn't undo the drop.
         (true, false) => Some(Absence::Dropped),
         (true, true) => None,
@@ -181,9 +184,10 @@ mod tests {
         assert_eq!(of(true, &[overwritten(&[field(3, "a", "string")])]), None);
         assert_eq!(of(true, &[kept(std::slice::from_ref(&other))]), None);
         assert_eq!(of(true, &[kept(&[]), kept(std::slice::from_ref(&b))]), None);
-        // An overwrite brings it back by its name.
-        assert_eq!(of(true, &[kept(&[]), again.clone()]), is(0, "a"));
+        assert_eq!(of(true, &[kept(&[]), again.clone()]), None);
+        // What an overwrite left out, another one brings back by its name.
         assert_eq!(of(true, &[overwritten(&[]), again.clone()]), is(0, "a"));
+        assert_eq!(of(true, &[overwritten(&[]), kept(&[]), again.clone()]), is(0, "a"));
         assert_eq!(of(true, &[overwritten(&[]), kept(std::slice::from_ref(&other))]), None);
         // Without what came before, the name tells.
         assert_eq!(of(false, &[kept(&[b.clone(), other])]), is(5, "a"));
@@ -206,8 +210,8 @@ mod tests {
     fn why_there_is_no_segment() {
         use Absence::{Dropped, Unbuilt};
         // The events are in the order in which they happened.
-        let why = |events: &[IndexEvent], ours: bool| {
-            events.iter().rev().find_map(|event| why_absent(event, ours))
+        let why = |events: &[IndexEvent], agree: bool| {
+            events.iter().rev().find_map(|event| why_absent(event, agree))
         };
         let (add, drop, merge) = (event(&[], &[1]), event(&[1], &[]), event(&[1], &[2]));
         let overwrite = IndexEvent { cleared: true, ..event(&[], &[]) };
@@ -226,9 +230,9 @@ mod tests {
         for (events, expected) in cases {
             assert_eq!(why(&events, true), expected, "{events:?}");
         }
-        // What another client made after a drop is an index of its own.
+        // What another client made otherwise is an index of its own.
         assert_eq!(why(&[drop, add.clone(), overwrite.clone()], false), Some(Dropped));
-        assert_eq!(why(&[add, overwrite], false), None);
+        assert_eq!(why(&[add, overwrite], false), Some(Dropped));
     }
 
     #[test]

@@ -277,6 +277,10 @@ impl Catalog {
                 return (!self.has_segments(name)).then(|| damaged(name, damage));
             }
         };
+        // Planning says so.
+        if record.index_type().is_some() && self.field(record).await.is_none() {
+            return None;
+        }
         let what = match self.absence(record).await? {
             Absence::Unbuilt => return None,
             Absence::Dropped => "was dropped by another client",

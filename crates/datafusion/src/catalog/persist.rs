@@ -77,7 +77,10 @@ pub(crate) async fn announce(
         written.insert(record, Some(text));
     }
     // A policy outlives the replacement of its index, and nothing else.
-    if !write || plan.action == Action::Create {
+    let catalog = Catalog::read(table).await?;
+    let standing = catalog.standing(name).await;
+    let is_known = matches!(standing, Standing::Recorded { .. } | Standing::Damaged(_));
+    if !write || plan.action == Action::Create || !is_known {
         written.insert(policy, None);
     }
     written.retain(|key, value| metadata::get(table, key) != value.as_deref());
@@ -211,11 +214,11 @@ async fn try_record(committed: &TableVersion, new: IndexRecord) -> Result<Option
             }
             // What was dropped at once isn't recorded.
             _ if !catalog.has_segments(name) => return Ok(None),
-            Standing::Overtaken(_) => {
+            // The policy is one of another index, if there is any.
+            Standing::Overtaken(_) | Standing::Inferred => {
                 changes.insert(policy_key(name), None);
                 new.clone()
             }
-            Standing::Inferred => new.clone(),
         };
         let record = IndexRecord { written_on: table.number(), ..record };
         let text = record.encode().map_err(|damage| too_large(name, &damage))?;
@@ -241,9 +244,9 @@ pub(crate) async fn remove(
     let mut tries = 0;
     loop {
         let latest = table.latest().await?;
-        let mut changes = Changes::from([(record_key(name), None), (policy_key(name), None)]);
-        changes.retain(|key, _| metadata::get(&latest, key).is_some());
-        if changes.is_empty() {
+        // Both, so that a policy which is set at the same time is a conflict.
+        let changes = Changes::from([(record_key(name), None), (policy_key(name), None)]);
+        if changes.keys().all(|key| metadata::get(&latest, key).is_none()) {
             return Ok(None);
         }
         match metadata::update(&latest, &changes).await? {

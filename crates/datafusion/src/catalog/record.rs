@@ -246,6 +246,8 @@ fn decode_parameters(type_id: &str, config: Option<&Any>) -> Result<Map<String, 
 
 #[cfg(test)]
 pub(super) mod tests {
+    use base64::{Engine, engine::general_purpose::STANDARD};
+    use proptest::prelude::*;
     use prost::Message;
 
     use super::*;
@@ -334,7 +336,6 @@ pub(super) mod tests {
 
     #[test]
     fn fields_of_later_versions_are_noticed() {
-        use base64::{Engine, engine::general_purpose::STANDARD};
         let mut bytes = record().to_message().encode_to_vec();
         bytes.extend([0x3a, 0x01, 0x00]);
         let read = IndexRecord::decode("by id", &STANDARD.encode(&bytes), None).unwrap();
@@ -400,5 +401,31 @@ pub(super) mod tests {
         assert_eq!((other.index_type(), other.type_name().as_str()), (None, "acme:hash"));
         let later = IndexRecord { type_id: "lance:hash".to_string(), ..record() };
         assert_eq!((later.index_type(), later.type_name().as_str()), (None, "lance:hash"));
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_a_record_or_is_damaged(text in any::<String>(), bytes in any::<Vec<u8>>()) {
+            for text in [text, STANDARD.encode(bytes)] {
+                let _ = IndexRecord::decode("by id", &text, Some(&text));
+            }
+        }
+
+        /// What can be read of a record that was changed somewhere is what is written of it.
+        #[test]
+        fn a_record_that_was_changed_somewhere(
+            at in any::<prop::sample::Index>(),
+            removed in 0..3_usize,
+            added in prop::collection::vec(any::<u8>(), 0..3),
+        ) {
+            let mut bytes = record().to_message().encode_to_vec();
+            let at = at.index(bytes.len());
+            let end = (at + removed).min(bytes.len());
+            bytes.splice(at..end, added);
+            if let Ok(read) = IndexRecord::decode("by id", &STANDARD.encode(bytes), None) {
+                let again = IndexRecord { is_later: false, ..read };
+                prop_assert_eq!(decoded(&again), Ok(again));
+            }
+        }
     }
 }

@@ -95,7 +95,15 @@ impl Delegate {
                     let number = committed.number();
                     let field = &self.plan.definition.field;
                     return match report(name, field, &latest, &committed).await {
-                        Ok(report) => Ok(self.recorded(&committed, settings, report).await),
+                        Ok(report) => {
+                            if report.fragments_indexed == 0 && !unindexed.is_empty() {
+                                tracing::warn!(
+                                    "Lance has indexed none of the unindexed rows of {subject}; a \
+                                     quantized vector index takes as many rows as it has codes"
+                                );
+                            }
+                            Ok(self.recorded(&committed, settings, report).await)
+                        }
                         Err(error) => Err(Error::committed(&subject, number, &error)),
                     };
                 }

@@ -10,9 +10,13 @@ use super::{
     fields,
     history::{CONCURRENT_READS, MOST_COMMITS, event},
     indexes::Indexes,
+    parameters::facts,
     version::TableVersion,
 };
-use crate::catalog::record::IndexRecord;
+use crate::catalog::{
+    record::IndexRecord,
+    resolve::{SegmentFacts, differences},
+};
 
 /// What became of a recorded index.
 #[derive(Debug, Clone)]
@@ -54,7 +58,8 @@ enum Known {
 }
 
 struct Reading<'a> {
-    table: &'a TableVersion,
+    /// The table, or the one that it is a branch of.
+    table: TableVersion,
     record: &'a IndexRecord,
     told: Option<Absence>,
     /// The latest first.
@@ -65,33 +70,46 @@ struct Reading<'a> {
 
 impl<'a> Reading<'a> {
     fn new(table: &'a TableVersion, record: &'a IndexRecord) -> Self {
+        let table = table.clone();
         Self { table, record, told: None, changes: Vec::new(), overwritten: None }
     }
 
     async fn read(&mut self) -> Known {
         let since = self.record.written_on;
-        let oldest = since.max(self.table.number().saturating_sub(MOST_COMMITS));
         let mut newest = self.table.number();
+        let oldest = since.max(newest.saturating_sub(MOST_COMMITS));
         while newest > oldest {
-            let table = self.table;
+            let table = self.table.clone();
             let versions = (oldest + 1..=newest).rev();
             let commits: Vec<_> =
                 versions.map(async |version| (version, table.commit(version).await)).collect();
             let mut commits = futures::stream::iter(commits).buffered(CONCURRENT_READS);
             newest = oldest;
             while let Some((version, commit)) = commits.next().await {
-                let Some(commit) = commit else { return self.before_overwrite().await };
-                // What came between is as if it had not been.
-                if let Operation::Restore { version } = commit.operation {
-                    newest = version;
-                    break;
+                let Some(commit) = commit else { return self.before_what_was_read().await };
+                match &commit.operation {
+                    // What came between is as if it had not been.
+                    Operation::Restore { version } => {
+                        newest = *version;
+                        break;
+                    }
+                    Operation::Clone { ref_name, ref_version, branch_name: Some(_), .. } => {
+                        let parent = self.table.on_branch(ref_name.clone(), *ref_version).await;
+                        let Some(parent) = parent else {
+                            return self.before_what_was_read().await;
+                        };
+                        self.table = parent;
+                        newest = *ref_version;
+                        break;
+                    }
+                    _ => {}
                 }
                 if let Some(field) = self.read_commit(version, &commit).await {
                     return Known::From(field);
                 }
             }
         }
-        if oldest == since { Known::All } else { self.before_overwrite().await }
+        if oldest == since { Known::All } else { self.before_what_was_read().await }
     }
 
     /// Answers the field that the index was on, if this commit added segments of it.
@@ -112,7 +130,8 @@ impl<'a> Reading<'a> {
         let event = event(version, &commit.operation, &self.record.name)?;
         let ours = is_ours(commit);
         if self.told.is_none() {
-            self.told = why_absent(&event, ours);
+            let agree = ours || self.agree(version, &commit.operation).await;
+            self.told = why_absent(&event, agree);
         }
         match ours && !event.added.is_empty() {
             true => self.indexed_field(version).await,
@@ -120,10 +139,35 @@ impl<'a> Reading<'a> {
         }
     }
 
+    /// Whether the segments that another client's commit added are what the record says.
+    async fn agree(&self, version: u64, operation: &Operation) -> bool {
+        let Operation::CreateIndex { new_indices, .. } = operation else { return true };
+        let name = &self.record.name;
+        let facts = new_indices.iter().filter(|segment| segment.name == *name).map(facts);
+        let facts: Vec<_> = facts.collect();
+        let Some(SegmentFacts { field_ids, .. }) = facts.last() else { return true };
+        if !differences(self.record, field_ids, &facts).is_empty() {
+            return false;
+        }
+        let recorded = self.record.fields.first();
+        let field = self.indexed_field(version).await;
+        *field_ids == self.record.field_ids()
+            || field.zip(recorded).is_some_and(|(field, recorded)| field.path == recorded.path)
+    }
+
     /// The field from the version before the earliest overwrite, if the index had segments there.
-    async fn before_overwrite(&mut self) -> Known {
-        let Some((version, changes)) = self.overwritten else { return Known::Nothing };
-        match self.indexed_field(version - 1).await {
+    /// Where the table wasn't overwritten, segments that are on the recorded field still are.
+    async fn before_what_was_read(&mut self) -> Known {
+        let (version, changes) = match self.overwritten {
+            Some((version, changes)) => (version - 1, changes),
+            None => (self.table.number(), 0),
+        };
+        let field = self.indexed_field(version).await;
+        let is_same = |field: &FieldFacts| {
+            self.overwritten.is_some()
+                || self.record.fields.iter().any(|it| it.id == field.id || it.path == field.path)
+        };
+        match field.filter(is_same) {
             Some(field) => {
                 self.changes.truncate(changes);
                 Known::From(field)

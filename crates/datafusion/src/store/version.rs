@@ -6,7 +6,10 @@ use std::{
 };
 
 use arrow_schema::SchemaRef;
-use lance::{Dataset, dataset::transaction::Transaction};
+use lance::{
+    Dataset,
+    dataset::{refs::Ref, transaction::Transaction},
+};
 use roaring::RoaringBitmap;
 
 use crate::error::{Error, Result};
@@ -98,6 +101,13 @@ impl TableVersion {
                 Err(Error::failed(format!("opening version {version} of the table"), error))
             }
         }
+    }
+
+    /// The table at that version of that branch; `None` is main, or that it can't be opened.
+    pub(super) async fn on_branch(&self, branch: Option<String>, version: u64) -> Option<Self> {
+        let at = Ref::Version(branch, Some(version));
+        // Commits of branches have the same numbers.
+        self.dataset.checkout_version(at).await.ok().map(Self::new)
     }
 
     /// The commit that made that version; `None` if it can't be read.

@@ -369,3 +369,39 @@ async fn a_create_that_is_dropped_between_its_commits() {
     }
     panic!("the index was never built");
 }
+
+/// A policy goes with its index, also where it is set while the index is dropped.
+#[tokio::test]
+async fn a_policy_that_is_set_while_its_index_is_dropped() {
+    let table = Arc::new(Table::new(&[half_and_half()], false).await);
+    table.sql(CREATE).await;
+    let other = table.clone();
+    let session = scripted(&table, move |n| {
+        let other = other.clone();
+        match n {
+            0 => {
+                Does::ComeSecond(async move { drop(other.sql("DROP INDEX i ON t").await) }.boxed())
+            }
+            _ => Does::Commit,
+        }
+    })
+    .await;
+    let set = "ALTER TABLE t ALTER INDEX i SET (target_rows_per_segment = 10)";
+    let error = run(&session, set).await.unwrap_err();
+    assert!(error.contains("nothing was committed"), "{error}");
+    assert!(!table.open().await.metadata().contains_key("lance_index.policy/i"));
+}
+
+/// One that was left over is nobody's.
+#[tokio::test]
+async fn a_policy_of_an_earlier_index() {
+    let table = Table::new(&[half_and_half()], false).await;
+    table.sql(CREATE).await;
+    table.sql("ALTER TABLE t ALTER INDEX i SET (target_rows_per_segment = 10)").await;
+    let has_policy = async || table.open().await.metadata().contains_key("lance_index.policy/i");
+    drop_index(&table, "i").await;
+    create(&table, "i", "cat", IndexType::Bitmap, "{}").await;
+    assert!(has_policy().await);
+    table.sql("CREATE OR REPLACE INDEX i ON t USING bitmap (cat)").await;
+    assert!(!has_policy().await);
+}

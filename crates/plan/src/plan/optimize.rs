@@ -4,6 +4,7 @@ use uuid::Uuid;
 
 use super::{
     Action, MaintenancePlan, Reason, Superseded,
+    create::definition_only,
     refresh::{Due, due, retired},
     sizing::cut,
     uuids,
@@ -39,6 +40,9 @@ pub fn plan_optimize(
     let selection = policy.select(&candidates, &live);
 
     let mut units = cut(policy, snapshot, &fragments, &candidates);
+    if index.segments.is_empty() && live.is_empty() {
+        units.push(definition_only());
+    }
     let segments: BTreeMap<Uuid, (&SegmentSnapshot, &Candidate)> = {
         let by_uuid: BTreeMap<Uuid, &Candidate> =
             candidates.iter().map(|candidate| (candidate.uuid, candidate)).collect();
