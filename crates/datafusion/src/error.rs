@@ -52,7 +52,8 @@ impl Error {
         Self { kind, message: message.into(), source: None }
     }
 
-    pub(crate) fn invalid(message: impl Into<String>) -> Self {
+    /// What was asked for can't be done as it is spelled; nothing has been done.
+    pub fn invalid(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Invalid, message)
     }
 

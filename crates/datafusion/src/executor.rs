@@ -1,21 +1,27 @@
 //! Where attempts at work units run.
 
-use std::{fmt::Debug, sync::Arc, time::Instant};
+mod local;
+mod registered;
+mod remote;
+
+use std::{fmt::Debug, sync::Arc};
 
 use async_trait::async_trait;
-use datafusion::{common::runtime::SpawnedTask, execution::TaskContext};
+use datafusion::execution::TaskContext;
 use lance_index_plan::{
     snapshot::IndexDefinition,
     work::{Work, WorkUnit},
 };
+use serde::{Deserialize, Serialize};
 
 use crate::{
-    error::{Error, Result},
-    physical::outcome::WorkOutcome,
-    progress::AttemptProgress,
-    store::{build, merge},
-    table::Target,
+    error::Result, physical::outcome::WorkOutcome, progress::AttemptProgress, table::Target,
 };
+
+pub use self::{local::LocalExecutor, remote::RemoteAttempt};
+pub use crate::store::{compact::CompactionWork, version::lance_version};
+pub(crate) use local::panicked;
+pub(crate) use registered::{ExecutorFactories, SessionExecutor};
 
 /// Runs one attempt somewhere. `Ok`: the worker answered, perhaps with a failure. `Err`: the
 /// engine lost it.
@@ -27,7 +33,9 @@ pub trait WorkExecutor: Debug + Send + Sync + 'static {
     /// What EXPLAIN calls it.
     fn name(&self) -> &str;
 
-    /// Attempts that the driver keeps in flight at the most.
+    /// Attempts that the driver keeps in flight at the most. Where
+    /// `lance_index.max_concurrent_units` is 0 it keeps so many; `usize::MAX` leaves it to
+    /// `datafusion.execution.target_partitions`.
     fn slots(&self) -> usize;
 
     /// Runs one attempt.
@@ -37,87 +45,86 @@ pub trait WorkExecutor: Debug + Send + Sync + 'static {
     async fn run(&self, attempt: WorkAttempt, context: Arc<TaskContext>) -> Result<WorkOutcome>;
 }
 
+/// Makes the executor that `SET lance_index.executor = 'name'` chooses. A host registers it with
+/// [`SessionConfigExt::with_executor_factory`](crate::session::SessionConfigExt::with_executor_factory).
+pub trait ExecutorFactory: Debug + Send + Sync + 'static {
+    /// The name that chooses it.
+    fn name(&self) -> &str;
+
+    /// The executor for that value of `lance_index.workers`. It is asked for with every statement,
+    /// so what is to outlast one, such as connections, has to be kept here.
+    ///
+    /// # Errors
+    /// The value names no workers.
+    fn executor(&self, workers: &str) -> Result<Arc<dyn WorkExecutor>>;
+}
+
 /// One attempt at a work unit.
 #[derive(Debug, Clone)]
 pub struct WorkAttempt {
     /// The table.
     pub target: Arc<Target>,
-    /// The table version whose rows are indexed.
-    pub read_version: u64,
-    /// What the segment is made to be.
-    pub definition: Arc<IndexDefinition>,
-    /// The unit.
-    pub unit: WorkUnit,
+    /// What there is to do.
+    pub work: AttemptWork,
     /// 1 for the first attempt.
     pub number: usize,
     /// Where to tell how far it is.
     pub progress: AttemptProgress,
 }
 
-/// The executor of a session, as it stands in the session's configuration.
-#[derive(Debug, Clone)]
-pub(crate) struct SessionExecutor(pub Arc<dyn WorkExecutor>);
-
-impl Default for SessionExecutor {
-    fn default() -> Self {
-        Self(Arc::new(LocalExecutor))
-    }
+/// What an attempt does: it writes files that no manifest names yet. None of it is a commit.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub enum AttemptWork {
+    /// Writes a segment of an index.
+    Segment(SegmentWork),
+    /// Writes fragments anew.
+    Compaction(CompactionWork),
 }
 
-/// Runs attempts as tasks of this process.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct LocalExecutor;
-
-#[async_trait]
-impl WorkExecutor for LocalExecutor {
-    fn name(&self) -> &str {
-        "local"
-    }
-
-    fn slots(&self) -> usize {
-        usize::MAX
-    }
-
-    async fn run(&self, attempt: WorkAttempt, _context: Arc<TaskContext>) -> Result<WorkOutcome> {
-        let started = Instant::now();
-        let WorkAttempt { target, read_version, definition, unit, number, progress } = attempt;
-        let (work_id, rows) = (unit.work_id, unit.rows);
-        let built = in_a_task(async move {
-            let table = target.table();
-            match &unit.work {
-                Work::BuildCoverage => {
-                    build::build(table, read_version, &definition, &unit, progress).await
-                }
-                Work::MergeSegments { inputs, .. } => {
-                    merge::merge(table, read_version, &definition, &unit, inputs).await
-                }
-            }
-        })
-        .await;
-        Ok(WorkOutcome {
-            work_id,
-            attempt: number,
-            rows,
-            elapsed: started.elapsed(),
-            result: built.map(|segment| segment.encode()).map_err(Into::into),
-        })
-    }
+/// A segment to be written.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct SegmentWork {
+    /// The table version whose rows or segments are read.
+    pub read_version: u64,
+    /// What the segment is made to be.
+    pub definition: IndexDefinition,
+    /// The unit.
+    pub unit: WorkUnit,
 }
 
-/// Runs the work of an attempt as a task of its own, which ends where the caller does.
-pub(crate) async fn in_a_task<T: Send + 'static>(
-    work: impl Future<Output = Result<T>> + Send + 'static,
-) -> Result<T> {
-    match SpawnedTask::spawn(work).join().await {
-        Ok(done) => done,
-        Err(error) if error.is_panic() => Err(panicked(error.into_panic().as_ref())),
-        Err(error) => Err(Error::failed("running a work unit", error)),
+impl AttemptWork {
+    /// The ordinal of the unit in its statement.
+    pub fn work_id(&self) -> u32 {
+        match self {
+            Self::Segment(segment) => segment.unit.work_id,
+            Self::Compaction(compaction) => compaction.work_id(),
+        }
     }
-}
 
-/// What a caught panic had to say.
-pub(crate) fn panicked(payload: &(dyn std::any::Any + Send)) -> Error {
-    let text = payload.downcast_ref::<&str>().map(|text| (*text).to_string());
-    let text = text.or_else(|| payload.downcast_ref::<String>().cloned());
-    Error::internal(format!("a work unit panicked: {}", text.unwrap_or_default()))
+    /// Rows of the unit.
+    pub fn rows(&self) -> u64 {
+        match self {
+            Self::Segment(segment) => segment.unit.rows,
+            Self::Compaction(compaction) => compaction.rows(),
+        }
+    }
+
+    /// The table version that is read.
+    pub fn read_version(&self) -> u64 {
+        match self {
+            Self::Segment(segment) => segment.read_version,
+            Self::Compaction(compaction) => compaction.read_version(),
+        }
+    }
+
+    /// The kind of unit, as EXPLAIN calls it.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Segment(segment) => match segment.unit.work {
+                Work::BuildCoverage => "BuildCoverage",
+                Work::MergeSegments { .. } => "MergeSegments",
+            },
+            Self::Compaction(_) => "CompactFragments",
+        }
+    }
 }

@@ -13,6 +13,8 @@ use datafusion::{
 };
 
 use crate::{
+    error,
+    executor::SessionExecutor,
     logical::{Statement, StatementNode},
     physical::{answer::AnswerExec, commit::IndexCommitExec, compaction::CompactionCommitExec},
 };
@@ -69,22 +71,29 @@ impl ExtensionPlanner for StatementPlanner {
         let Some(node) = node.as_any().downcast_ref::<StatementNode>() else {
             return Ok(None);
         };
-        Ok(Some(plan_statement(&node.statement, state.config())))
+        Ok(Some(plan_statement(&node.statement, state.config())?))
     }
 }
 
 /// The execution of a statement, for whichever part of a session asks for it.
+///
+/// # Errors
+/// The session is set to an executor that it doesn't have.
 pub(crate) fn plan_statement(
     statement: &Statement,
     config: &SessionConfig,
-) -> Arc<dyn ExecutionPlan> {
-    match statement {
-        Statement::Maintain(maintain) => Arc::new(IndexCommitExec::new(maintain.clone(), config)),
-        Statement::Compact(compact) => Arc::new(CompactionCommitExec::new(compact.clone())),
+) -> error::Result<Arc<dyn ExecutionPlan>> {
+    Ok(match statement {
+        Statement::Maintain(maintain) => {
+            Arc::new(IndexCommitExec::new(maintain.clone(), SessionExecutor::of(config)?))
+        }
+        Statement::Compact(compact) => {
+            Arc::new(CompactionCommitExec::new(compact.clone(), SessionExecutor::of(config)?))
+        }
         Statement::Drop(drop) => Arc::new(AnswerExec::new(drop.clone())),
         Statement::Show(show) => Arc::new(AnswerExec::new(show.clone())),
         Statement::ShowCreate(show) => Arc::new(AnswerExec::new(show.clone())),
         Statement::Alter(alter) => Arc::new(AnswerExec::new(alter.clone())),
         Statement::Vacuum(vacuum) => Arc::new(AnswerExec::new(vacuum.clone())),
-    }
+    })
 }

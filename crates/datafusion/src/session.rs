@@ -16,7 +16,7 @@ use lance_index_sql::{Explain, LanceIndexDialect, ParsedStatement, StatementPars
 
 use crate::{
     dml::DmlRule,
-    executor::{SessionExecutor, WorkExecutor},
+    executor::{ExecutorFactories, ExecutorFactory, SessionExecutor, WorkExecutor},
     functions,
     lower::lower,
     planner::LanceIndexQueryPlanner,
@@ -53,13 +53,24 @@ impl SessionStateBuilderExt for SessionStateBuilder {
 
 /// Chooses where work units run.
 pub trait SessionConfigExt {
-    /// Work units run on this executor instead of in this process.
+    /// Work units run on this executor instead of in this process, unless
+    /// `lance_index.executor` is set.
     fn with_work_executor(self, executor: Arc<dyn WorkExecutor>) -> Self;
+
+    /// Lets `SET lance_index.executor` choose the executor that this factory makes.
+    fn with_executor_factory(self, factory: Arc<dyn ExecutorFactory>) -> Self;
 }
 
 impl SessionConfigExt for SessionConfig {
     fn with_work_executor(self, executor: Arc<dyn WorkExecutor>) -> Self {
         self.with_extension(Arc::new(SessionExecutor(executor)))
+    }
+
+    fn with_executor_factory(self, factory: Arc<dyn ExecutorFactory>) -> Self {
+        let known = self.get_extension::<ExecutorFactories>();
+        let mut factories = known.as_deref().cloned().unwrap_or_default();
+        factories.0.push(factory);
+        self.with_extension(Arc::new(factories))
     }
 }
 

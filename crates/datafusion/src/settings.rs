@@ -14,7 +14,9 @@ use datafusion::{
 /// The settings of index maintenance. Each is set by `SET lance_index.name = value`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LanceIndexSettings {
-    /// Work units that run at the same time; 0 stands for `datafusion.execution.target_partitions`.
+    /// Work units that run at the same time; 0 stands for as many as the executor has
+    /// [slots](crate::executor::WorkExecutor::slots), in this process for
+    /// `datafusion.execution.target_partitions`.
     pub max_concurrent_units: usize,
     /// How often a work unit is tried before the statement fails.
     pub max_attempts: usize,
@@ -24,6 +26,12 @@ pub struct LanceIndexSettings {
     pub commit_retries: usize,
     /// Whether CREATE and REFRESH keep a record of each index in the table's metadata.
     pub write_v2: bool,
+    /// The executor of work units: `local`, or the name of one that the session
+    /// [has a factory for](crate::executor::ExecutorFactory), such as `distributed`. Empty: the
+    /// session's own, which is the local one unless the host set another.
+    pub executor: String,
+    /// The workers of that executor, in its own spelling.
+    pub workers: String,
 }
 
 impl Default for LanceIndexSettings {
@@ -34,6 +42,8 @@ impl Default for LanceIndexSettings {
             attempt_timeout_secs: 3600,
             commit_retries: 5,
             write_v2: true,
+            executor: String::new(),
+            workers: String::new(),
         }
     }
 }
@@ -65,6 +75,8 @@ impl ExtensionOptions for LanceIndexSettings {
                     return config_err!("lance_index.{key} takes true or false, not '{value}'");
                 }
             },
+            "executor" => self.executor = value.trim().to_ascii_lowercase(),
+            "workers" => self.workers = value.trim().to_string(),
             _ => return config_err!("there is no setting lance_index.{key}"),
         }
         Ok(())
@@ -80,7 +92,7 @@ impl ExtensionOptions for LanceIndexSettings {
             entry(
                 "max_concurrent_units",
                 self.max_concurrent_units.to_string(),
-                "Work units that run at the same time; 0: datafusion.execution.target_partitions",
+                "Work units that run at the same time; 0: the executor's slots, or datafusion.execution.target_partitions",
             ),
             entry(
                 "max_attempts",
@@ -102,6 +114,16 @@ impl ExtensionOptions for LanceIndexSettings {
                 self.write_v2.to_string(),
                 "Whether CREATE and REFRESH record each index in the table's metadata",
             ),
+            entry(
+                "executor",
+                self.executor.clone(),
+                "Where work units run: local, distributed; empty: the session's own",
+            ),
+            entry(
+                "workers",
+                self.workers.clone(),
+                "The workers of the distributed executor: http://host:port,...",
+            ),
         ]
     }
 }
@@ -120,8 +142,10 @@ impl ConfigExtension for LanceIndexSettings {
 /// How work units are run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunSettings {
-    /// Work units that run at the same time, at least one.
-    pub max_concurrent_units: usize,
+    /// Work units that run at the same time; `None` leaves it to the executor.
+    pub max_concurrent_units: Option<usize>,
+    /// How many run at the same time on an executor that leaves it open.
+    pub target_partitions: usize,
     /// How often a work unit is tried, at least once.
     pub max_attempts: usize,
     /// How long one attempt may take.
@@ -136,16 +160,24 @@ impl RunSettings {
     /// The settings of a session; the defaults where it has none.
     pub fn from_config(config: &ConfigOptions) -> Self {
         let settings = config.extensions.get::<LanceIndexSettings>().cloned().unwrap_or_default();
-        let max_concurrent_units = match settings.max_concurrent_units {
-            0 => config.execution.target_partitions.max(1),
-            set => set,
-        };
+        let set = settings.max_concurrent_units;
         Self {
-            max_concurrent_units,
+            max_concurrent_units: (set > 0).then_some(set),
+            target_partitions: config.execution.target_partitions,
             max_attempts: settings.max_attempts.max(1),
             attempt_timeout: Duration::from_secs(settings.attempt_timeout_secs.max(1)),
             commit_retries: settings.commit_retries,
             write_v2: settings.write_v2,
         }
+    }
+
+    /// How many attempts to keep in flight on an executor with that many slots, at least one.
+    pub fn concurrency(&self, slots: usize) -> usize {
+        let wanted = match self.max_concurrent_units {
+            Some(set) => set,
+            None if slots == usize::MAX => self.target_partitions,
+            None => slots,
+        };
+        wanted.min(slots).max(1)
     }
 }

@@ -243,7 +243,8 @@ impl TableProvider for Call {
         let dry_run = statement.to_string();
         let dry_run: Vec<&str> = dry_run.lines().map(str::trim).collect();
         let call = format!("{}, {}", self.function, dry_run.join("; "));
-        let plan = plan_statement(&statement, state.config());
+        let plan = plan_statement(&statement, state.config())
+            .map_err(|error| Error::in_function(self.function, error.into()))?;
         Ok(Arc::new(OnceExec::try_new(call, plan, projection, self.runs.clone())?))
     }
 }

@@ -12,24 +12,42 @@ use datafusion::{
 };
 use futures::{FutureExt, TryStreamExt};
 
-use super::outcome::{Failure, WorkOutcome};
+use super::{
+    outcome::{Failure, WorkOutcome},
+    worker::worker_metric,
+};
 use crate::{
     error::{Error, ErrorKind, Result},
-    executor::panicked,
+    executor::{SessionExecutor, WorkAttempt, panicked},
     settings::RunSettings,
 };
 
+/// Tries a unit on that executor until an attempt succeeds, fails for good, or was the last one.
+pub(super) async fn run(
+    executor: &SessionExecutor,
+    attempt: &WorkAttempt,
+    context: &Arc<TaskContext>,
+) -> WorkOutcome {
+    let settings = RunSettings::from_config(context.session_config().options());
+    let unit = Unit { work_id: attempt.work.work_id(), rows: attempt.work.rows() };
+    let attempts = |number| {
+        // What an attempt before this one did is lost.
+        attempt.progress.rows_done(0);
+        executor.0.run(WorkAttempt { number, ..attempt.clone() }, context.clone())
+    };
+    unit.run(&settings, executor.0.name(), attempts).await
+}
+
 /// What is known of a unit before any attempt at it.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Unit {
-    pub work_id: u32,
-    pub rows: u64,
+struct Unit {
+    work_id: u32,
+    rows: u64,
 }
 
 impl Unit {
-    /// Tries the unit until an attempt succeeds, fails for good, or was the last one. `attempt`
-    /// runs one, given its number, on the executor of that name.
-    pub(super) async fn run<F>(
+    /// `attempt` runs one, given its number, on the executor of that name.
+    async fn run<F>(
         self,
         settings: &RunSettings,
         executor: &str,
@@ -72,6 +90,7 @@ impl Unit {
             rows: self.rows,
             elapsed,
             result: Err(Failure::new(message, true)),
+            worker: None,
         };
         let running = AssertUnwindSafe(attempt).catch_unwind();
         let answered = tokio::time::timeout(timeout, running).await;
@@ -122,6 +141,10 @@ pub(super) fn record(
     let elapsed =
         MetricBuilder::new(metrics).subset_time(format!("unit_{unit}_elapsed"), partition);
     elapsed.add_duration(outcome.elapsed);
+    if let Some(worker) = &outcome.worker {
+        let metric = worker_metric(format!("unit_{unit}_worker"), worker.clone());
+        MetricBuilder::new(metrics).with_partition(partition).build(metric);
+    }
 }
 
 /// The outcome of the unit that a partition of a work node runs; `what` is that unit.

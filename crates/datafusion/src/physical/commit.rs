@@ -10,7 +10,6 @@ use datafusion::{
         execution_plan::{Boundedness, EmissionType},
         stream::RecordBatchStreamAdapter,
     },
-    prelude::SessionConfig,
 };
 use futures::{FutureExt, StreamExt, TryStreamExt, future::BoxFuture};
 
@@ -44,9 +43,7 @@ pub(crate) struct IndexCommitExec {
 }
 
 impl IndexCommitExec {
-    pub(crate) fn new(maintain: Maintain, config: &SessionConfig) -> Self {
-        let executor = config.get_extension::<SessionExecutor>();
-        let executor = executor.as_deref().cloned().unwrap_or_default();
+    pub(crate) fn new(maintain: Maintain, executor: SessionExecutor) -> Self {
         let runs = maintain.jobs.iter().filter_map(|job| match job {
             IndexJob::Run { plan, .. } => Some(plan),
             IndexJob::Delegate(_) | IndexJob::Skipped { .. } | IndexJob::Unplannable { .. } => None,

@@ -156,7 +156,7 @@ impl Driver {
         }
         let at_plan = self.target.table().at(self.plan.read_version).await?;
         let files = lineage::files_by_fragment(&at_plan, self.plan.definition.field.id);
-        let concurrency = self.settings.max_concurrent_units.min(self.executor.0.slots()).max(1);
+        let concurrency = self.settings.concurrency(self.executor.0.slots());
         let units: Vec<_> = (0..partitions).map(|at| self.run_partition(at)).collect();
         let mut units = futures::stream::iter(units).buffer_unordered(concurrency);
         let mut failure = None;

@@ -17,3 +17,4 @@ pub(crate) mod show;
 pub(crate) mod show_create;
 pub(crate) mod vacuum;
 pub(crate) mod work;
+mod worker;

@@ -23,8 +23,11 @@ pub struct WorkOutcome {
     pub rows: u64,
     /// How long the attempt took.
     pub elapsed: Duration,
-    /// The new segment's manifest entry as protobuf bytes, or why there is none.
+    /// What a commit needs to know of the files that were written, or why there are none. For a
+    /// segment, its manifest entry as protobuf bytes.
     pub result: std::result::Result<Vec<u8>, Failure>,
+    /// The worker that answered; `None` if that was this process.
+    pub worker: Option<String>,
 }
 
 /// Why an attempt gave no segment.
@@ -57,7 +60,7 @@ impl From<Error> for Failure {
 }
 
 /// `work_id: UInt32, attempt: UInt64, rows: UInt64, elapsed_ms: UInt64, segment: Binary, message:
-/// Utf8, retryable: Boolean`; either `segment` or `message` is null.
+/// Utf8, retryable: Boolean, worker: Utf8`; either `segment` or `message` is null.
 pub(crate) fn schema() -> SchemaRef {
     Arc::new(Schema::new(vec![
         Field::new("work_id", DataType::UInt32, false),
@@ -67,12 +70,26 @@ pub(crate) fn schema() -> SchemaRef {
         Field::new("segment", DataType::Binary, true),
         Field::new("message", DataType::Utf8, true),
         Field::new("retryable", DataType::Boolean, true),
+        Field::new("worker", DataType::Utf8, true),
     ]))
 }
 
 impl WorkOutcome {
+    /// ` on http://host:port`; empty if the unit ran in this process.
+    pub(crate) fn place(&self) -> String {
+        self.worker.as_ref().map(|worker| format!(" on {worker}")).unwrap_or_default()
+    }
+
+    /// The schema of [`to_batch`](Self::to_batch).
+    pub fn schema() -> SchemaRef {
+        schema()
+    }
+
     /// The outcome as a batch of one row.
-    pub(crate) fn to_batch(&self) -> Result<RecordBatch> {
+    ///
+    /// # Errors
+    /// None, but for a bug.
+    pub fn to_batch(&self) -> Result<RecordBatch> {
         let failure = self.result.as_ref().err();
         let elapsed = u64::try_from(self.elapsed.as_millis()).unwrap_or(u64::MAX);
         let columns: Vec<ArrayRef> = vec![
@@ -83,6 +100,7 @@ impl WorkOutcome {
             Arc::new(BinaryArray::from(vec![self.result.as_deref().ok()])),
             Arc::new(StringArray::from(vec![failure.map(|failure| failure.message.as_str())])),
             Arc::new(BooleanArray::from(vec![failure.map(|failure| failure.retryable)])),
+            Arc::new(StringArray::from(vec![self.worker.as_deref()])),
         ];
         let batch = RecordBatch::try_new(schema(), columns);
         batch.map_err(|error| Error::internal(format!("an outcome doesn't fit its row: {error}")))
@@ -92,7 +110,7 @@ impl WorkOutcome {
     ///
     /// # Errors
     /// The batch doesn't have the schema of outcomes.
-    pub(crate) fn from_batch(batch: &RecordBatch) -> Result<Vec<Self>> {
+    pub fn from_batch(batch: &RecordBatch) -> Result<Vec<Self>> {
         if batch.schema().fields() != schema().fields() {
             return Err(Error::internal("a work unit answered with rows of another schema"));
         }
@@ -101,6 +119,7 @@ impl WorkOutcome {
         let segments = batch.column(4).as_binary::<i32>();
         let messages = batch.column(5).as_string::<i32>();
         let retryable = batch.column(6).as_boolean();
+        let workers = batch.column(7).as_string::<i32>();
         let outcome = |at: usize| Self {
             work_id: batch.column(0).as_primitive::<UInt32Type>().value(at),
             attempt: usize::try_from(attempts.value(at)).unwrap_or(usize::MAX),
@@ -111,6 +130,7 @@ impl WorkOutcome {
             } else {
                 Err(Failure::new(messages.value(at), retryable.value(at)))
             },
+            worker: workers.is_valid(at).then(|| workers.value(at).to_string()),
         };
         Ok((0..batch.num_rows()).map(outcome).collect())
     }
@@ -128,8 +148,13 @@ mod tests {
             rows: 10,
             elapsed: Duration::from_millis(7),
             result: Ok(vec![1, 2, 3]),
+            worker: None,
         };
-        let failed = WorkOutcome { result: Err(Failure::new("no", true)), ..built.clone() };
+        let failed = WorkOutcome {
+            result: Err(Failure::new("no", true)),
+            worker: Some("http://a:1".to_string()),
+            ..built.clone()
+        };
         for outcome in [built, failed] {
             let batch = outcome.to_batch().unwrap();
             assert_eq!(WorkOutcome::from_batch(&batch).unwrap(), [outcome]);

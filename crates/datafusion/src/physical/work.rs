@@ -14,14 +14,13 @@ use datafusion::{
 use lance_index_plan::{plan::MaintenancePlan, work::WorkUnit};
 
 use super::{
-    attempts::{Unit, record},
+    attempts::{record, run},
     outcome::{self, WorkOutcome},
 };
 use crate::{
     error::{Error, ErrorKind, Result},
-    executor::{SessionExecutor, WorkAttempt},
+    executor::{AttemptWork, SegmentWork, SessionExecutor, WorkAttempt},
     progress::{UnitProgress, UnitSize, count_units},
-    settings::RunSettings,
     store::built::BuiltSegment,
     table::Target,
 };
@@ -109,30 +108,25 @@ impl ExecutionPlan for IndexWorkExec {
         let Some(unit) = self.plan.units.get(partition) else {
             return internal_err!("there is no work unit for partition {partition}");
         };
-        let progress = UnitProgress::new(&self.metrics, partition, size(unit));
+        let unit = unit.clone();
+        let progress = UnitProgress::new(&self.metrics, partition, size(&unit));
         let attempt = WorkAttempt {
             target: self.target.clone(),
-            read_version: self.plan.read_version,
-            definition: Arc::new(self.plan.definition.clone()),
-            unit: unit.clone(),
+            work: AttemptWork::Segment(SegmentWork {
+                read_version: self.plan.read_version,
+                definition: self.plan.definition.clone(),
+                unit: unit.clone(),
+            }),
             number: 0,
             progress: progress.of_attempts(),
         };
         let (executor, metrics) = (self.executor.clone(), self.metrics.clone());
         let row = futures::stream::once(async move {
-            let settings = RunSettings::from_config(context.session_config().options());
-            let unit = Unit { work_id: attempt.unit.work_id, rows: attempt.unit.rows };
-            let outcome = unit
-                .run(&settings, executor.0.name(), |number| {
-                    // What an attempt before this one did is lost.
-                    attempt.progress.rows_done(0);
-                    executor.0.run(WorkAttempt { number, ..attempt.clone() }, context.clone())
-                })
-                .await;
+            let outcome = run(&executor, &attempt, &context).await;
             let built = outcome.result.as_ref().ok().map(|bytes| BuiltSegment::decode(bytes));
             let bytes_written = built.and_then(Result::ok).and_then(|segment| segment.bytes());
             // The size of what it merges; of rows, the manifest doesn't tell.
-            let bytes_read = attempt.unit.bytes.filter(|_| !attempt.unit.reads_rows());
+            let bytes_read = unit.bytes.filter(|_| !unit.reads_rows());
             record(&metrics, partition, &outcome, bytes_read, bytes_written);
             if outcome.result.is_ok() {
                 progress.finish();
@@ -153,8 +147,11 @@ fn size(unit: &WorkUnit) -> UnitSize {
 pub(crate) fn segment_of(index: &str, outcome: &WorkOutcome) -> Result<Vec<u8>> {
     outcome.result.clone().map_err(|failure| {
         let message = format!(
-            "index '{index}': work unit {} failed in attempt {}: {}; nothing was committed",
-            outcome.work_id, outcome.attempt, failure.message
+            "index '{index}': work unit {} failed in attempt {}{}: {}; nothing was committed",
+            outcome.work_id,
+            outcome.attempt,
+            outcome.place(),
+            failure.message
         );
         let kind = if failure.retryable { ErrorKind::Failed } else { ErrorKind::Invalid };
         Error::new(kind, message)

@@ -1,5 +1,6 @@
 //! The adapter to Lance: calls it and converts what it says. Decides nothing.
 
+pub(crate) mod address;
 pub(crate) mod build;
 pub(crate) mod built;
 pub(crate) mod change;

@@ -10,9 +10,15 @@ use lance::{
     Dataset,
     dataset::{refs::Ref, transaction::Transaction},
 };
+use lance_table::format::WriterVersion;
 use roaring::RoaringBitmap;
 
 use crate::error::{Error, Result};
+
+/// The version of Lance, without its build metadata.
+pub fn lance_version() -> String {
+    WriterVersion::default().version
+}
 
 /// A table at one version, opened.
 #[derive(Debug, Clone)]

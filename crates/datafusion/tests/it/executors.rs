@@ -14,7 +14,7 @@ use datafusion::{execution::TaskContext, physical_plan::collect};
 use datafusion_lance_index::{
     Failure, WorkOutcome,
     error::{Error, Result},
-    executor::{LocalExecutor, WorkAttempt, WorkExecutor},
+    executor::{AttemptWork, LocalExecutor, WorkAttempt, WorkExecutor},
     progress::Progress,
     session::{SessionConfigExt, SessionContextExt},
 };
@@ -56,11 +56,12 @@ impl WorkExecutor for Scripted {
 
     async fn run(&self, attempt: WorkAttempt, context: Arc<TaskContext>) -> Result<WorkOutcome> {
         let failed = |message: &str| WorkOutcome {
-            work_id: attempt.unit.work_id,
+            work_id: attempt.work.work_id(),
             attempt: attempt.number,
-            rows: attempt.unit.rows,
+            rows: attempt.work.rows(),
             elapsed: Duration::ZERO,
             result: Err(Failure::new(message, false)),
+            worker: None,
         };
         match (self.script)(self.attempts.fetch_add(1, Ordering::SeqCst)) {
             Does::Work => LocalExecutor.run(attempt, context).await,
@@ -68,8 +69,10 @@ impl WorkExecutor for Scripted {
             Does::Panic => panic!("a bug of the engine"),
             Does::PanicInside => {
                 let mut attempt = attempt;
-                // No such column: building panics or fails, which is the same to the driver.
-                Arc::make_mut(&mut attempt.definition).field.path = "nope".to_string();
+                if let AttemptWork::Segment(segment) = &mut attempt.work {
+                    // No such column: building panics or fails, which is the same to the driver.
+                    segment.definition.field.path = "nope".to_string();
+                }
                 LocalExecutor.run(attempt, context).await
             }
             Does::FailForGood => Ok(failed("the disk is full")),

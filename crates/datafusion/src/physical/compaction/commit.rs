@@ -16,6 +16,7 @@ use super::{
 };
 use crate::{
     error,
+    executor::SessionExecutor,
     options::OptimizeTableOptions,
     physical::{answer::single_row, report},
     settings::RunSettings,
@@ -49,19 +50,25 @@ impl fmt::Display for Compact {
 #[derive(Debug)]
 pub(crate) struct CompactionCommitExec {
     compact: Compact,
+    executor: SessionExecutor,
     work: Arc<dyn ExecutionPlan>,
     properties: Arc<PlanProperties>,
 }
 
 impl CompactionCommitExec {
-    pub(crate) fn new(compact: Compact) -> Self {
-        let work = CompactionWorkExec::new(compact.target.clone(), compact.compaction.clone());
-        Self::with_work(compact, Arc::new(work))
+    pub(crate) fn new(compact: Compact, executor: SessionExecutor) -> Self {
+        let (target, compaction) = (compact.target.clone(), compact.compaction.clone());
+        let work = CompactionWorkExec::new(target, compaction, executor.clone());
+        Self::with_work(compact, executor, Arc::new(work))
     }
 
-    fn with_work(compact: Compact, work: Arc<dyn ExecutionPlan>) -> Self {
+    fn with_work(
+        compact: Compact,
+        executor: SessionExecutor,
+        work: Arc<dyn ExecutionPlan>,
+    ) -> Self {
         let properties = single_row(report::compaction_schema());
-        Self { compact, work, properties }
+        Self { compact, executor, work, properties }
     }
 }
 
@@ -100,7 +107,10 @@ impl ExecutionPlan for CompactionCommitExec {
         children: Vec<Arc<dyn ExecutionPlan>>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
         match <[_; 1]>::try_from(children) {
-            Ok([work]) => Ok(Arc::new(Self::with_work(self.compact.clone(), work))),
+            Ok([work]) => {
+                let (compact, executor) = (self.compact.clone(), self.executor.clone());
+                Ok(Arc::new(Self::with_work(compact, executor, work)))
+            }
             Err(_) => internal_err!("CompactionCommitExec has one child"),
         }
     }
@@ -118,6 +128,7 @@ impl ExecutionPlan for CompactionCommitExec {
             options: self.compact.options.clone(),
             compaction: self.compact.compaction.clone(),
             work: self.work.clone(),
+            executor: self.executor.clone(),
             settings: RunSettings::from_config(context.session_config().options()),
             context,
         };

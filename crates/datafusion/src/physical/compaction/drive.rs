@@ -14,6 +14,7 @@ use tokio::sync::oneshot;
 use super::work::{CompactionWorkExec, rewritten_of};
 use crate::{
     error::{Error, ErrorKind, Result},
+    executor::SessionExecutor,
     options::OptimizeTableOptions,
     physical::{attempts::outcome_of, conflicts::Conflicts, outcome::WorkOutcome},
     settings::RunSettings,
@@ -40,6 +41,8 @@ pub(super) struct Driver {
     pub options: OptimizeTableOptions,
     pub compaction: Arc<Compaction>,
     pub work: Arc<dyn ExecutionPlan>,
+    /// Runs the tasks of a new plan, should there have to be one.
+    pub executor: SessionExecutor,
     pub settings: RunSettings,
     pub context: Arc<TaskContext>,
 }
@@ -106,12 +109,12 @@ impl Driver {
     async fn rewrite(&self, done: &mut Vec<Done>) -> Result<()> {
         let partitions = self.work.output_partitioning().partition_count();
         let tasks: Vec<_> = (0..partitions).map(|at| self.run_partition(at)).collect();
-        let concurrency = self.settings.max_concurrent_units.max(1);
+        let concurrency = self.settings.concurrency(self.executor.0.slots());
         let mut tasks = futures::stream::iter(tasks).buffer_unordered(concurrency);
         while let Some(outcome) = tasks.next().await {
             // The first failure ends the statement; dropping the others stops them.
             let outcome = outcome?;
-            let rewritten = rewritten_of(&outcome)?;
+            let rewritten = rewritten_of(&outcome)?.with_addresses(self.target.table()).await?;
             let task = self.compaction.plan.tasks.iter().find(|t| t.work_id == outcome.work_id);
             let task = task.cloned().ok_or_else(|| {
                 Error::internal(format!("there is no compaction task {}", outcome.work_id))
@@ -188,7 +191,7 @@ impl Driver {
         *done = keep;
         self.compaction = Arc::new(compaction);
         let (target, compaction) = (self.target.clone(), self.compaction.clone());
-        self.work = Arc::new(CompactionWorkExec::new(target, compaction));
+        self.work = Arc::new(CompactionWorkExec::new(target, compaction, self.executor.clone()));
         Ok(())
     }
 }

@@ -1,4 +1,4 @@
-use std::{fmt, sync::Arc, time::Instant};
+use std::{fmt, sync::Arc};
 
 use datafusion::{
     common::{Result as DataFusionResult, internal_err},
@@ -15,14 +15,13 @@ use lance_index_plan::compaction::CompactionTask;
 
 use crate::{
     error::{Error, ErrorKind, Result},
-    executor::in_a_task,
+    executor::{AttemptWork, CompactionWork, SessionExecutor, WorkAttempt},
     physical::{
-        attempts::{Unit, record},
+        attempts::{record, run},
         outcome::{self, WorkOutcome},
     },
     progress::{UnitProgress, UnitSize, count_units},
-    settings::RunSettings,
-    store::compact::{self, Compaction, Rewritten},
+    store::compact::{Compaction, Rewritten},
     table::Target,
 };
 
@@ -32,12 +31,19 @@ use crate::{
 pub(super) struct CompactionWorkExec {
     target: Arc<Target>,
     compaction: Arc<Compaction>,
+    /// What each task does, in their order.
+    works: Vec<CompactionWork>,
+    executor: SessionExecutor,
     metrics: ExecutionPlanMetricsSet,
     properties: Arc<PlanProperties>,
 }
 
 impl CompactionWorkExec {
-    pub(super) fn new(target: Arc<Target>, compaction: Arc<Compaction>) -> Self {
+    pub(super) fn new(
+        target: Arc<Target>,
+        compaction: Arc<Compaction>,
+        executor: SessionExecutor,
+    ) -> Self {
         let tasks = &compaction.plan.tasks;
         let properties = PlanProperties::new(
             EquivalenceProperties::new(outcome::schema()),
@@ -49,22 +55,26 @@ impl CompactionWorkExec {
         .with_scheduling_type(SchedulingType::Cooperative);
         let metrics = ExecutionPlanMetricsSet::new();
         count_units(&metrics, tasks.iter().map(size));
-        Self { target, compaction, metrics, properties: Arc::new(properties) }
+        let (works, properties) = (CompactionWork::of(&compaction), Arc::new(properties));
+        Self { target, compaction, works, executor, metrics, properties }
     }
 }
 
 impl DisplayAs for CompactionWorkExec {
     fn fmt_as(&self, format: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let tasks = &self.compaction.plan.tasks;
+        let (tasks, executor) = (&self.compaction.plan.tasks, self.executor.0.name());
         match format {
             DisplayFormatType::Default | DisplayFormatType::Verbose => {
-                write!(f, "CompactionWorkExec: units=[")?;
+                write!(f, "CompactionWorkExec: executor={executor}, units=[")?;
                 for (at, task) in tasks.iter().enumerate() {
                     write!(f, "{}{task}", if at == 0 { "" } else { "; " })?;
                 }
                 write!(f, "]")
             }
-            DisplayFormatType::TreeRender => write!(f, "units={}", tasks.len()),
+            DisplayFormatType::TreeRender => {
+                writeln!(f, "executor={executor}")?;
+                write!(f, "units={}", tasks.len())
+            }
         }
     }
 }
@@ -98,18 +108,20 @@ impl ExecutionPlan for CompactionWorkExec {
         partition: usize,
         context: Arc<TaskContext>,
     ) -> DataFusionResult<SendableRecordBatchStream> {
-        let Some(task) = self.compaction.plan.tasks.get(partition) else {
+        let (tasks, works) = (&self.compaction.plan.tasks, &self.works);
+        let (Some(task), Some(work)) = (tasks.get(partition), works.get(partition)) else {
             return internal_err!("there is no compaction task for partition {partition}");
         };
-        let unit = Unit { work_id: task.work_id, rows: task.rows };
-        let settings = RunSettings::from_config(context.session_config().options());
-        let (target, compaction) = (self.target.clone(), self.compaction.clone());
-        let metrics = self.metrics.clone();
+        let (executor, metrics) = (self.executor.clone(), self.metrics.clone());
         let progress = UnitProgress::new(&metrics, partition, size(task));
+        let attempt = WorkAttempt {
+            target: self.target.clone(),
+            work: AttemptWork::Compaction(work.clone()),
+            number: 0,
+            progress: progress.of_attempts(),
+        };
         let row = futures::stream::once(async move {
-            let attempt =
-                |number| attempt(target.clone(), compaction.clone(), partition, unit, number);
-            let outcome = unit.run(&settings, "local", attempt).await;
+            let outcome = run(&executor, &attempt, &context).await;
             let rewritten = outcome.result.as_ref().ok().map(|bytes| Rewritten::decode(bytes));
             let bytes = rewritten.and_then(Result::ok).map(|rewritten| rewritten.bytes());
             record(&metrics, partition, &outcome, None, bytes);
@@ -126,36 +138,17 @@ fn size(task: &CompactionTask) -> UnitSize {
     UnitSize { rows: task.rows, segments: 0 }
 }
 
-async fn attempt(
-    target: Arc<Target>,
-    compaction: Arc<Compaction>,
-    task: usize,
-    unit: Unit,
-    number: usize,
-) -> Result<WorkOutcome> {
-    let started = Instant::now();
-    let rewritten =
-        in_a_task(
-            async move { compact::rewrite(target.table(), &compaction, task).await?.encode() },
-        )
-        .await;
-    Ok(WorkOutcome {
-        work_id: unit.work_id,
-        attempt: number,
-        rows: unit.rows,
-        elapsed: started.elapsed(),
-        result: rewritten.map_err(Into::into),
-    })
-}
-
 /// What the task wrote, or the statement's failure.
 pub(super) fn rewritten_of(outcome: &WorkOutcome) -> Result<Rewritten> {
     match &outcome.result {
         Ok(bytes) => Rewritten::decode(bytes),
         Err(failure) => {
             let message = format!(
-                "compaction task {} failed in attempt {}: {}; nothing was committed",
-                outcome.work_id, outcome.attempt, failure.message
+                "compaction task {} failed in attempt {}{}: {}; nothing was committed",
+                outcome.work_id,
+                outcome.attempt,
+                outcome.place(),
+                failure.message
             );
             let kind = if failure.retryable { ErrorKind::Failed } else { ErrorKind::Invalid };
             Err(Error::new(kind, message))

@@ -4,9 +4,7 @@ use std::{
     sync::Arc,
 };
 
-use lance::dataset::optimize::{
-    CompactionOptions, CompactionPlan as LancePlan, CompactionTask as LanceTask, plan_compaction,
-};
+use lance::dataset::optimize::{CompactionOptions, CompactionPlan as LancePlan, plan_compaction};
 use lance_index_plan::{
     compaction::{CompactionPlan, CompactionTask, FragmentState, KeptApart, kept_apart},
     coverage::format_ranges,
@@ -25,7 +23,6 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct Compaction {
     pub plan: CompactionPlan,
-    pub(super) tasks: Vec<LanceTask>,
     pub(super) options: CompactionOptions,
     /// All index segments of the table: they decide what a rewrite records for remapping them.
     segments: Vec<Uuid>,
@@ -104,10 +101,8 @@ pub(crate) async fn plan(
         let indexes = segments.iter().filter_map(|segment| names.get(segment)).cloned();
         Apart { fragments, indexes: indexes.collect() }
     });
-    let task = |task| LanceTask { task, read_version, options: options.clone() };
     Ok(Compaction {
         plan: CompactionPlan { read_version, tasks: planned },
-        tasks: tasks.into_iter().map(task).collect(),
         options,
         segments,
         apart,

@@ -1,5 +1,10 @@
 use futures::{StreamExt, TryStreamExt};
-use lance::dataset::optimize::RewriteResult;
+use lance::dataset::optimize::{
+    CompactionOptions, CompactionTask as LanceTask, RewriteResult, TaskData,
+};
+use lance_index_plan::coverage::format_ranges;
+use roaring::RoaringBitmap;
+use serde::{Deserialize, Serialize};
 
 use super::Compaction;
 use crate::{
@@ -16,20 +21,62 @@ pub(crate) struct Rewritten {
     pub(super) result: RewriteResult,
 }
 
-/// Carries out one task of the compaction.
-pub(crate) async fn rewrite(
-    table: &TableVersion,
-    compaction: &Compaction,
-    task: usize,
-) -> Result<Rewritten> {
-    let (Some(lance), Some(task)) = (compaction.tasks.get(task), compaction.plan.tasks.get(task))
-    else {
-        return Err(Error::internal(format!("there is no compaction task {task}")));
-    };
-    let at = table.at(lance.read_version).await?;
-    let result = lance.execute(&at.dataset).await;
-    let result = result.map_err(|error| Error::lance(format!("rewriting ({task})"), error))?;
-    Ok(Rewritten { result })
+/// Fragments to be written anew.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct CompactionWork {
+    work_id: u32,
+    rows: u64,
+    read_version: u64,
+    fragments: RoaringBitmap,
+    options: CompactionOptions,
+}
+
+impl CompactionWork {
+    /// The work of each task of the compaction.
+    pub(crate) fn of(compaction: &Compaction) -> Vec<Self> {
+        let works = compaction.plan.tasks.iter().map(|task| Self {
+            work_id: task.work_id,
+            rows: task.rows,
+            read_version: compaction.plan.read_version,
+            fragments: task.ids(),
+            options: compaction.options.clone(),
+        });
+        works.collect()
+    }
+
+    /// The ordinal of the task in its statement.
+    pub fn work_id(&self) -> u32 {
+        self.work_id
+    }
+
+    /// Rows that are written.
+    pub fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// The table version whose fragments are rewritten.
+    pub fn read_version(&self) -> u64 {
+        self.read_version
+    }
+}
+
+/// Carries out one task of a compaction.
+pub(crate) async fn rewrite(table: &TableVersion, work: &CompactionWork) -> Result<Rewritten> {
+    let CompactionWork { work_id, read_version, fragments: ids, options, .. } = work;
+    let what = format!("CompactFragments unit={work_id} fragments=[{}]", format_ranges(ids));
+    let at = table.at(*read_version).await?;
+    let all = at.dataset.fragments().iter();
+    let fragments: Vec<_> =
+        all.filter(|fragment| ids.contains(fragment.id as u32)).cloned().collect();
+    if fragments.len() as u64 != ids.len() {
+        let message = format!("version {read_version} has not all of the fragments of {what}");
+        return Err(Error::internal(message));
+    }
+    let (task, options) = (TaskData { fragments }, options.clone());
+    let task = LanceTask { task, read_version: *read_version, options };
+    let result = task.execute(&at.dataset).await;
+    let result = result.map_err(|error| Error::lance(format!("rewriting ({what})"), error))?;
+    Ok(Rewritten { result }.without_addresses())
 }
 
 impl Rewritten {
