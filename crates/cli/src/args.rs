@@ -1,14 +1,19 @@
 use std::{io::IsTerminal, path::PathBuf};
 
-use clap::{ColorChoice, Parser};
+use clap::{ColorChoice, Parser, Subcommand};
 use datafusion_cli::{print_format::PrintFormat, print_options::MaxRows};
+
+use crate::worker::WorkerArgs;
 
 /// A shell for Lance tables: DataFusion's SQL, and statements that keep indexes healthy.
 ///
 /// Without -c and -f it reads statements from the terminal.
 #[derive(Debug, Parser)]
-#[command(name = "lance-sql", version)]
+#[command(name = "lance-sql", version, args_conflicts_with_subcommands = true)]
 pub(crate) struct Args {
+    #[command(subcommand)]
+    pub role: Option<Role>,
+
     /// Run these statements and exit; may be given several times
     #[arg(short = 'c', long, value_name = "SQL", allow_hyphen_values = true)]
     pub command: Vec<String>,
@@ -40,6 +45,13 @@ pub(crate) struct Args {
     /// With -c or -f: go on after a statement that failed; the exit code is 1 all the same
     #[arg(long)]
     pub keep_going: bool,
+}
+
+/// What else the program can be than a shell.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Role {
+    /// Run the work units that other machines send
+    Worker(WorkerArgs),
 }
 
 fn name_and_uri(text: &str) -> Result<(String, String), String> {

@@ -6,6 +6,7 @@ mod print;
 mod progress;
 mod repl;
 mod shell;
+mod worker;
 
 use std::{io::IsTerminal, process::ExitCode, time::Duration};
 
@@ -13,7 +14,7 @@ use clap::Parser;
 use datafusion_lance_index::error::message;
 use tokio::runtime::Builder;
 
-use args::Args;
+use args::{Args, Role};
 use progress::ProgressLine;
 use shell::{Shell, report};
 
@@ -22,6 +23,9 @@ const STACK: usize = 16 << 20;
 
 fn main() -> ExitCode {
     let args = Args::parse();
+    if let Some(Role::Worker(args)) = args.role {
+        return worker::run(args);
+    }
     let progress = ProgressLine::new(!args.quiet && std::io::stderr().is_terminal());
     log_notices(args.colors(&std::io::stderr()), progress.clone());
     // Statements have threads of their own: Ctrl-C is heard while all of them are busy.

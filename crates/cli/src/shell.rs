@@ -8,16 +8,17 @@ use std::{
 
 use datafusion::{
     dataframe::DataFrame,
-    error::Result,
+    error::{DataFusionError, Result},
     execution::SessionStateBuilder,
     prelude::{SessionConfig, SessionContext},
 };
 use datafusion_cli::print_format::PrintFormat;
 use datafusion_lance_index::{
     error::message,
-    session::{SessionContextExt, SessionStateBuilderExt},
+    session::{SessionConfigExt, SessionContextExt, SessionStateBuilderExt},
     table::LanceTable,
 };
+use datafusion_lance_index_distributed::{DistributedExecutors, DriverSecurity};
 use lance_index_sql::{ParsedStatement, StatementParser};
 use tokio::{
     runtime::Handle,
@@ -73,7 +74,12 @@ impl Shell {
         progress: ProgressLine,
         workers: Handle,
     ) -> Result<Self> {
-        let config = SessionConfig::from_env()?.with_information_schema(true);
+        let security = DriverSecurity::from_env();
+        let security =
+            security.map_err(|error| DataFusionError::Configuration(error.to_string()))?;
+        let config = SessionConfig::from_env()?
+            .with_information_schema(true)
+            .with_executor_factory(Arc::new(DistributedExecutors::new(security)));
         let state = SessionStateBuilder::new()
             .with_config(config)
             .with_default_features()

@@ -10,7 +10,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::{lance_sql, ran, root, run};
+use crate::{distributed::cluster::Worker, lance_sql, ran, root, run};
+
+/// The workers of the examples. Each is another one when they are run, which listens somewhere else.
+const WORKERS: [&str; 2] = ["http://127.0.0.1:50051", "http://127.0.0.1:50052"];
 
 /// A fenced block of a page.
 struct Block {
@@ -59,6 +62,11 @@ fn run_page(page: &Path) -> usize {
     let blocks = blocks(&text);
     let directory = tempfile::tempdir().unwrap();
     let mut run = 0;
+    let workers: Vec<_> = WORKERS
+        .into_iter()
+        .filter(|url| blocks.iter().any(|block| block.text.contains(url)))
+        .map(|url| (url, Worker::start()))
+        .collect();
     for (at, block) in blocks.iter().enumerate() {
         let fails = match block.info.as_str() {
             "sql run" => false,
@@ -73,7 +81,10 @@ fn run_page(page: &Path) -> usize {
         for table in tables(directory.path()) {
             shell.arg("--table").arg(table);
         }
-        let ran = ran(shell.arg("-c").arg(&block.text));
+        let text = workers
+            .iter()
+            .fold(block.text.clone(), |text, (url, worker)| text.replace(url, &worker.url));
+        let ran = ran(shell.arg("-c").arg(&text));
         let place = format!("{}:{}", page.display(), block.line);
         let code = if fails { 1 } else { 0 };
         assert_eq!(ran.code, Some(code), "{place}: {}", ran.stderr);

@@ -1,9 +1,10 @@
 //! The shell as its users run it, and the rules that the workspace keeps.
 
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::panic, clippy::unwrap_used)]
 
 mod architecture;
 mod arguments;
+mod distributed;
 mod docs;
 mod errors;
 mod formats;
