@@ -10,7 +10,11 @@
 //!
 //! is a check, see [`oracle`]. At the end of each, [`forms`] are compared.
 //!
-//! `cargo test --test sql` runs all of them, `cargo test --test sql -- create/btree` some.
+//! Each script runs twice: in this process, and with its work units on two workers, which are
+//! processes of their own. Where work runs changes no answer, so the snapshot is the same.
+//!
+//! `cargo test --test sql` runs all of them, `cargo test --test sql -- create/btree` some;
+//! `distributed/create/btree` is the second run of a script.
 //! `INSTA_UPDATE=always` writes the snapshots of new or changed transcripts.
 
 mod forms;
@@ -19,31 +23,47 @@ mod oracle;
 mod script;
 mod statements;
 mod transcript;
+mod workers;
 
 use std::{
     fs,
     path::{Path, PathBuf},
     process::ExitCode,
+    sync::Arc,
 };
 
 use datafusion::{
     execution::SessionStateBuilder,
     prelude::{SessionConfig, SessionContext},
 };
-use datafusion_lance_index::session::SessionStateBuilderExt;
+use datafusion_lance_index::session::{SessionConfigExt, SessionStateBuilderExt};
+use datafusion_lance_index_distributed::{DistributedExecutors, DriverSecurity};
 use libtest_mimic::{Arguments, Failed, Trial};
 
 /// What any step of a test may fail with.
 type Result<T, E = Box<dyn std::error::Error + Send + Sync>> = std::result::Result<T, E>;
 
+/// Where the work units of a script run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Work {
+    Here,
+    OnWorkers,
+}
+
 fn main() -> Result<ExitCode> {
+    if workers::is_one() {
+        workers::work()?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let scripts = files("cases")?;
     let snapshots = files("snapshots")?;
     let mut trials = statements::trials();
     for path in &scripts {
-        let path = path.clone();
-        let name = path.display().to_string();
-        trials.push(Trial::test(name, move || run_script(&path).map_err(Failed::from)));
+        for (work, prefix) in [(Work::Here, ""), (Work::OnWorkers, "distributed/")] {
+            let path = path.clone();
+            let name = format!("{prefix}{}", path.display());
+            trials.push(Trial::test(name, move || run_script(&path, work).map_err(Failed::from)));
+        }
     }
     trials.push(Trial::test("every_snapshot_has_a_script", move || {
         match snapshots.iter().find(|snapshot| !scripts.contains(snapshot)) {
@@ -71,10 +91,10 @@ fn files(directory: &str) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-fn run_script(path: &Path) -> Result<()> {
+fn run_script(path: &Path, work: Work) -> Result<()> {
     let script = root("cases")?.join(path).with_extension("sql");
     let source = fs::read_to_string(&script)?;
-    let transcript = block_on(async move { transcript::of(&source).await })?;
+    let transcript = block_on(async move { transcript::of(&source, work).await })?;
     let snapshot = root("snapshots")?.join(path);
     let mut settings = insta::Settings::new();
     settings.set_snapshot_path(snapshot.with_file_name(""));
@@ -102,7 +122,11 @@ fn block_on<T: Send + 'static>(
 
 /// A session as the scripts and their checks get it.
 fn session() -> SessionContext {
-    let config = SessionConfig::new().with_target_partitions(4).with_information_schema(true);
+    let executors = Arc::new(DistributedExecutors::new(DriverSecurity::default()));
+    let config = SessionConfig::new()
+        .with_target_partitions(4)
+        .with_information_schema(true)
+        .with_executor_factory(executors);
     let state = SessionStateBuilder::new()
         .with_config(config)
         .with_default_features()

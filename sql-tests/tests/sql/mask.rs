@@ -13,6 +13,7 @@ pub struct Mask {
     elapsed: Regex,
     source: Regex,
     removed: Regex,
+    worker: Regex,
     /// The segments in the order in which the transcript names them.
     segments: Vec<String>,
 }
@@ -26,18 +27,23 @@ impl Mask {
             source: Regex::new(r"/[^ ]+\.rs:[0-9]+:[0-9]+")?,
             // Manifests are among them, and hold times.
             removed: Regex::new("(Remove .*bytes=)[0-9]+")?,
+            worker: Regex::new(r",? (unit_[0-9]+_worker=|on )http://[0-9.:]+")?,
             segments: Vec::new(),
         })
     }
 
     /// The text with the directory as `{dir}`, segments by number, and neither times, places in
-    /// Lance's source, nor the size of what a vacuum removes.
+    /// Lance's source, the size of what a vacuum removes, nor where work ran.
     pub fn apply(&mut self, text: &str) -> String {
         let text = text.replace(&format!("/{}", self.directory), "{dir}");
         let text = text.replace(&self.directory, "{dir}");
         let text = self.source.replace_all(&text, "<source>");
         let text = self.elapsed.replace_all(&text, "$1<time>");
         let text = self.removed.replace_all(&text, "$1<bytes>");
+        let text = text.replace("executor=distributed", "executor=local");
+        // In the middle of a box.
+        let text = text.replace("   executor: distributed   ", "      executor: local      ");
+        let text = self.worker.replace_all(&text, "");
         let segments = &mut self.segments;
         let number = |uuid: &Captures<'_>| {
             let known = segments.iter().position(|known| *known == uuid[0]);

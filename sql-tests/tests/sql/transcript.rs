@@ -16,19 +16,22 @@ use futures::StreamExt;
 use lance_index_sql::ParsedStatement;
 
 use crate::{
-    Result, forms,
+    Result, Work, forms,
     mask::Mask,
     oracle::Oracle,
     script::{self, Step},
-    session,
+    session, workers,
 };
 
 /// The transcript of a script.
-pub async fn of(source: &str) -> Result<String> {
+pub async fn of(source: &str, work: Work) -> Result<String> {
     let directory = tempfile::tempdir()?;
     // Lance prints the path that the links in it lead to.
     let path = directory.path().canonicalize()?;
     let context = session();
+    if work == Work::OnWorkers {
+        workers::choose(&context).await?;
+    }
     let mut mask = Mask::new(&path)?;
     let (mut transcript, mut after_check) = (String::new(), false);
     for step in script::split(&source.replace("{dir}", &path.display().to_string()))? {
