@@ -50,6 +50,11 @@ mod wire;
 mod worker;
 mod workers;
 
+/// The example of the page, as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/distributed.md")]
+mod page {}
+
 pub use executor::{DistributedExecutor, DistributedExecutors};
 pub use security::{DriverSecurity, Identity, Secret, SecurityError, WorkerSecurity};
 pub use wire::WIRE_FORMAT;
