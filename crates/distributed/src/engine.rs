@@ -80,6 +80,14 @@ impl Engine {
     /// # Errors
     /// The attempt is lost: the worker doesn't take it, didn't answer, or not exactly once.
     pub(crate) async fn run(&self, worker: &Address, message: Vec<u8>) -> Result<WorkOutcome> {
+        let answered = self.ask(worker, message).await;
+        if answered.is_err() {
+            self.channels.forget(worker);
+        }
+        answered
+    }
+
+    async fn ask(&self, worker: &Address, message: Vec<u8>) -> Result<WorkOutcome> {
         let plan = single_task(Arc::new(AttemptExec::sent(message)))?;
         let mut answer = plan.execute(0, self.context(worker)?)?;
         let mut outcomes = Vec::new();
@@ -153,6 +161,12 @@ impl Channels {
         let channel = self.endpoint(worker)?.connect_lazy();
         open.insert(worker.clone(), channel.clone());
         Ok(channel)
+    }
+
+    /// Has the next attempt make a connection of its own. One ends for good with the runtime that it
+    /// was made on.
+    fn forget(&self, worker: &Address) {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner).remove(worker);
     }
 
     fn endpoint(&self, worker: &Address) -> Result<Endpoint> {

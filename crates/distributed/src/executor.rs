@@ -71,8 +71,11 @@ impl WorkExecutor for DistributedExecutor {
         let worker = self.workers.choose().await?;
         let name = worker.address().name().to_string();
         let outcome = self.engine.run(worker.address(), message).await;
-        let outcome =
-            outcome.map_err(|error| Error::lost(format!("worker {name}: {}", plain(&error))))?;
+        let outcome = outcome.map_err(|error| {
+            let (unit, error) = (attempt.work.work_id(), plain(&error));
+            tracing::warn!("worker {name} lost an attempt at unit {unit}: {error}");
+            Error::lost(format!("worker {name}: {error}"))
+        })?;
         if outcome.attempt != attempt.number {
             let answered = outcome.attempt;
             return Err(Error::lost(format!("worker {name} answered for attempt {answered}")));

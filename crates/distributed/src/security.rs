@@ -205,13 +205,12 @@ mod tests {
 
     #[test]
     fn secrets_are_not_printed() {
-        let token = Some(Secret::try_new("marker\n").unwrap());
-        let identity = Some(Identity::new("marker", "marker"));
-        let driver = DriverSecurity { token: token.clone(), identity, ..Default::default() };
-        let worker = WorkerSecurity { token: token.clone(), ..Default::default() };
-        assert!(!format!("{driver:?} {worker:?}").contains("marker"));
-        let token = token.unwrap();
+        let token = Secret::try_new("marker\n").unwrap();
         assert!(token.is(b"marker") && !token.is(b"marke") && !token.is(b""));
+        let (token, identity) = (Some(token), Some(Identity::new("marker", "marker")));
+        let worker = WorkerSecurity { token: token.clone(), ..Default::default() };
+        let driver = DriverSecurity { token, identity, ..Default::default() };
+        assert!(!format!("{driver:?} {worker:?}").contains("marker"));
         let long = Secret::try_new("two words").unwrap_err().to_string();
         assert!(long.contains("one word") && !long.contains("two"), "{long}");
     }

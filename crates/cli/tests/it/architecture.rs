@@ -213,6 +213,21 @@ fn one_file_implements_extension_planner() {
     assert_eq!(files, ["crates/datafusion/src/planner.rs"]);
 }
 
+/// It has had four major versions in four months.
+#[test]
+fn one_module_names_the_engine_of_other_machines() {
+    let crates = dependencies();
+    let users: Vec<_> =
+        crates.iter().filter(|(_, names)| names.contains("datafusion-distributed")).collect();
+    let users: Vec<&str> = users.into_iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(users, ["datafusion-lance-index-distributed"]);
+    for (path, text) in sources("crates/distributed/src") {
+        let is_engine = path.starts_with("crates/distributed/src/engine")
+            || path.ends_with("crates/distributed/src/engine.rs");
+        assert!(is_engine || !names_crate(&text, "datafusion_distributed"), "{}", path.display());
+    }
+}
+
 #[test]
 fn names_that_say_nothing() {
     const NOTHING: [&str; 6] = ["manager", "helper", "util", "common", "core", "misc"];

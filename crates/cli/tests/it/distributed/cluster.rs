@@ -35,7 +35,12 @@ pub struct Worker {
 
 impl Worker {
     pub fn start() -> Self {
-        Self::start_on("127.0.0.1:0", |command| command)
+        Self::with_units(2)
+    }
+
+    /// A worker that runs so many units at a time.
+    pub fn with_units(units: usize) -> Self {
+        Self::start_on("127.0.0.1:0", |command| command.arg(format!("--units={units}")))
     }
 
     /// A worker on that address, its command changed by `with`.
@@ -43,7 +48,7 @@ impl Worker {
         let directory = tempfile::tempdir().unwrap();
         let log = directory.path().join("log");
         let mut command = Command::new(env!("CARGO_BIN_EXE_lance-sql"));
-        command.args(["worker", "--units=2", "--metrics-listen=127.0.0.1:0", "--listen", listen]);
+        command.args(["worker", "--metrics-listen=127.0.0.1:0", "--listen", listen]);
         with(&mut command);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(File::create(&log).unwrap());
         let mut process = command.spawn().unwrap();
