@@ -7,7 +7,6 @@ use lance_index_plan::{
     snapshot::{IndexDefinition, SegmentSnapshot},
     tiers::MergePolicy,
 };
-use lance_table::format::IndexMetadata;
 use serde_json::Value;
 use uuid::Uuid;
 
@@ -126,15 +125,13 @@ impl Catalog {
             Some(field) => vec![field.id],
             None => record.field_ids(),
         };
-        let differing_of = |segments: &[IndexMetadata]| {
-            let facts: Vec<_> = segments.iter().map(parameters::facts).collect();
-            differences(record, &field_ids, &facts)
-        };
-        let differing = differing_of(self.indexes.segments(name));
+        let segments = self.indexes.segments(name).iter().map(parameters::facts);
+        let differing = differences(record, &field_ids, &segments.collect::<Vec<_>>());
         if !differing.is_empty() {
             let since = record.written_on;
             let events = history::events(&self.table, since, name).await;
-            let past = differing_of(&history::segments(&self.table, since, name).await);
+            let past = history::segments(&self.table, since, name).await;
+            let past = differences(record, &field_ids, &past);
             if is_overtaken(&differing, &past, since, events.as_deref()) {
                 return Standing::Overtaken(record);
             }

@@ -11,7 +11,8 @@ use lance_index_plan::history::IndexEvent;
 use lance_table::format::{Fragment, IndexMetadata};
 use uuid::Uuid;
 
-use super::version::TableVersion;
+use super::{parameters::facts, version::TableVersion};
+use crate::catalog::resolve::SegmentFacts;
 
 /// Commits that are read at the most to find out how fragments were made.
 pub(super) const MOST_COMMITS: u64 = 10_000;
@@ -36,14 +37,14 @@ pub(crate) async fn events(
 
 /// The segments of the index that came or went with the versions after `since`, up to `table`'s.
 /// What can't be read is left out.
-pub(crate) async fn segments(table: &TableVersion, since: u64, name: &str) -> Vec<IndexMetadata> {
+pub(crate) async fn segments(table: &TableVersion, since: u64, name: &str) -> Vec<SegmentFacts> {
     let mut segments = Vec::new();
     for version in since + 1..=table.number() {
         if let Some(commit) = table.commit(version).await
             && let Operation::CreateIndex { new_indices, removed_indices } = &commit.operation
         {
             let named = new_indices.iter().chain(removed_indices).filter(|it| it.name == name);
-            segments.extend(named.cloned());
+            segments.extend(named.map(facts));
         }
     }
     segments
