@@ -2,7 +2,7 @@
 
 use lance::dataset::refs::Ref;
 
-use crate::support::{Table, half_and_half, letters};
+use crate::support::{Table, config, elsewhere, half_and_half, letters};
 
 const CHANGES: [&str; 12] = [
     "INSERT INTO p (id) VALUES (1)",
@@ -67,8 +67,10 @@ async fn a_version_or_tag_is_read_only() {
 /// What is done on a branch is done there, and main doesn't see it.
 #[tokio::test]
 async fn a_branch_is_maintained_on_the_branch() {
-    for stable_row_ids in [false, true] {
-        let table = Table::new(&[half_and_half()], stable_row_ids).await;
+    for (stable_row_ids, config) in
+        [(false, config()), (true, config()), (false, elsewhere()), (true, elsewhere())]
+    {
+        let table = Table::with_config(&[half_and_half()], stable_row_ids, config).await;
         table.sql("CREATE INDEX i ON t (id); CREATE INDEX j ON t USING bitmap (cat)").await;
         let main = table.version().await;
         table.open().await.create_branch("b", Ref::from(main), None).await.unwrap();

@@ -9,13 +9,17 @@ use arrow::{
     },
     util::pretty::pretty_format_batches,
 };
+use async_trait::async_trait;
 use datafusion::{
-    execution::SessionStateBuilder,
+    execution::{SessionStateBuilder, TaskContext},
     physical_plan::displayable,
     prelude::{SessionConfig, SessionContext},
 };
 use datafusion_lance_index::{
-    session::{SessionContextExt, SessionStateBuilderExt},
+    WorkOutcome,
+    error::Result,
+    executor::{RemoteAttempt, WorkAttempt, WorkExecutor},
+    session::{SessionConfigExt, SessionContextExt, SessionStateBuilderExt},
     table::LanceTable,
 };
 use lance::{
@@ -37,6 +41,31 @@ pub struct Table {
 
 pub fn config() -> SessionConfig {
     SessionConfig::new().with_target_partitions(4)
+}
+
+/// Units run as another process would, from what it is told of them.
+pub fn elsewhere() -> SessionConfig {
+    config().with_work_executor(Arc::new(Elsewhere))
+}
+
+#[derive(Debug)]
+struct Elsewhere;
+
+#[async_trait]
+impl WorkExecutor for Elsewhere {
+    fn name(&self) -> &str {
+        "elsewhere"
+    }
+
+    fn slots(&self) -> usize {
+        4
+    }
+
+    async fn run(&self, attempt: WorkAttempt, _: Arc<TaskContext>) -> Result<WorkOutcome> {
+        let told = serde_json::to_vec(&RemoteAttempt::try_new(&attempt)?).unwrap();
+        let remote: RemoteAttempt = serde_json::from_slice(&told).unwrap();
+        Ok(remote.run().await)
+    }
 }
 
 pub fn session(config: SessionConfig) -> SessionContext {
