@@ -69,6 +69,8 @@ struct State {
 #[derive(Debug, Default, Clone, Copy)]
 struct Seat {
     running: usize,
+    /// Attempts that it has been given so far.
+    given: u64,
     rests_until: Option<Instant>,
 }
 
@@ -102,8 +104,8 @@ impl Workers {
         self.entries.len() - named + addresses
     }
 
-    /// The worker for the next attempt: of those that don't rest the one with the fewest attempts,
-    /// and if all rest, the one that has done so for longest.
+    /// The worker for the next attempt: of those that don't rest the one that runs the fewest, by
+    /// turns; and if all rest, the one that has done so for longest.
     ///
     /// # Errors
     /// The names can't be looked up, or stand for nothing.
@@ -113,11 +115,13 @@ impl Workers {
         let mut state = self.state();
         let seat = |address: &Address| state.seats.get(address).copied().unwrap_or_default();
         let chosen = known.into_iter().min_by_key(|address| {
-            let Seat { running, rests_until } = seat(address);
-            (rests_until.filter(|until| *until > now), running)
+            let Seat { running, given, rests_until } = seat(address);
+            (rests_until.filter(|until| *until > now), running, given)
         });
         let address = chosen.ok_or_else(|| Error::lost("there is no worker"))?;
-        state.seats.entry(address.clone()).or_default().running += 1;
+        let seat = state.seats.entry(address.clone()).or_default();
+        seat.running += 1;
+        seat.given += 1;
         drop(state);
         Ok(Chosen { workers: self, address, answered: false })
     }
@@ -299,6 +303,16 @@ mod tests {
         // An answer ends the rest.
         fifth.answered();
         assert_eq!(port(&workers.choose().await.unwrap()), 1);
+    }
+
+    #[tokio::test]
+    async fn idle_ones_take_turns() {
+        let workers = Workers::parse("http://localhost:1,http://localhost:2", false).unwrap();
+        for port in [1, 2, 1, 2] {
+            let chosen = workers.choose().await.unwrap();
+            assert_eq!(chosen.address().url.port(), Some(port));
+            chosen.answered();
+        }
     }
 
     #[tokio::test]
