@@ -129,7 +129,7 @@ impl Catalog {
         let differing = differences(record, &field_ids, &segments.collect::<Vec<_>>());
         if !differing.is_empty() {
             let since = record.written_on;
-            let events = history::events(&self.table, since, name).await;
+            let events = history::lasting_events(&self.table, since, name).await;
             let past = history::segments(&self.table, since, name).await;
             let past = differences(record, &field_ids, &past);
             if is_overtaken(&differing, &past, since, events.as_deref()) {
@@ -159,7 +159,9 @@ impl Catalog {
         {
             return Some(recorded.clone());
         }
-        past(&self.table, record).await.field
+        let past = past(&self.table, record).await;
+        // Segments on a field of the name may be another client's.
+        past.field.filter(|_| past.is_known || segments.is_empty())
     }
 
     /// The type of the index, if it is one that this version maintains.

@@ -35,6 +35,24 @@ pub(crate) async fn events(
     Some(events)
 }
 
+/// The same, without what a restore has undone.
+pub(crate) async fn lasting_events(
+    table: &TableVersion,
+    since: u64,
+    name: &str,
+) -> Option<Vec<IndexEvent>> {
+    let mut events: Vec<IndexEvent> = Vec::new();
+    for version in since + 1..=table.number() {
+        let commit = table.commit(version).await?;
+        if let Operation::Restore { version } = &commit.operation {
+            events.retain(|event| event.version <= *version);
+        } else {
+            events.extend(event(version, &commit.operation, name));
+        }
+    }
+    Some(events)
+}
+
 /// The segments of the index that came or went with the versions after `since`, up to `table`'s.
 /// What can't be read is left out.
 pub(crate) async fn segments(table: &TableVersion, since: u64, name: &str) -> Vec<SegmentFacts> {

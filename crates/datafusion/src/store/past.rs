@@ -3,6 +3,7 @@
 use futures::StreamExt;
 use lance::dataset::transaction::{Operation, Transaction};
 use lance_index_plan::record::{Absence, FieldFacts, SchemaChange, trace, why_absent};
+use lance_table::format::IndexMetadata;
 
 use super::{
     commit::is_ours,
@@ -25,6 +26,8 @@ pub(crate) struct Past {
     pub absence: Absence,
     /// The recorded field as it is today; `None` if it is gone or has another type.
     pub field: Option<FieldFacts>,
+    /// Whether the history tells so. Otherwise it is the field of the recorded name.
+    pub is_known: bool,
 }
 
 /// Reads the commits since the index was recorded, the latest first, until they tell.
@@ -34,17 +37,17 @@ pub(crate) async fn past(table: &TableVersion, record: &IndexRecord) -> Past {
     let recorded = record.fields.first();
     let (unless_told, from) = match known {
         Known::All => (Absence::Unbuilt, recorded.cloned()),
-        Known::From(field) => (Absence::Unbuilt, Some(field)),
-        Known::Nothing => (Absence::Unknown, None),
+        Known::From(ref field) => (Absence::Unbuilt, Some(field.clone())),
+        Known::Gone | Known::Nothing => (Absence::Unknown, None),
     };
-    reading.changes.reverse();
-    reading.changes.push(SchemaChange { fields: fields::all_facts(table), overwritten: false });
+    let mut changes: Vec<_> = reading.changes.into_iter().rev().map(|(_, change)| change).collect();
+    changes.push(SchemaChange { fields: fields::all_facts(table), overwritten: false });
+    let is_known = !matches!(known, Known::Nothing);
+    let start = from.as_ref().or(recorded).filter(|_| !matches!(known, Known::Gone));
     Past {
         absence: reading.told.unwrap_or(unless_told),
-        field: from
-            .as_ref()
-            .or(recorded)
-            .and_then(|field| trace(field, from.is_some(), &reading.changes)),
+        field: start.and_then(|field| trace(field, is_known, &changes)),
+        is_known,
     }
 }
 
@@ -52,8 +55,10 @@ pub(crate) async fn past(table: &TableVersion, record: &IndexRecord) -> Past {
 enum Known {
     /// They are all since the index was recorded.
     All,
-    /// The index had segments on this field.
+    /// The index was on this field then.
     From(FieldFacts),
+    /// The field was gone.
+    Gone,
     Nothing,
 }
 
@@ -62,10 +67,10 @@ struct Reading<'a> {
     table: TableVersion,
     record: &'a IndexRecord,
     told: Option<Absence>,
-    /// The latest first.
-    changes: Vec<SchemaChange>,
-    /// The earliest overwrite that was read, and how many changes there are with it.
-    overwritten: Option<(u64, usize)>,
+    /// Each with its version, the latest first.
+    changes: Vec<(u64, SchemaChange)>,
+    /// The earliest overwrite that was read.
+    overwritten: Option<u64>,
 }
 
 impl<'a> Reading<'a> {
@@ -86,7 +91,7 @@ impl<'a> Reading<'a> {
             let mut commits = futures::stream::iter(commits).buffered(CONCURRENT_READS);
             newest = oldest;
             while let Some((version, commit)) = commits.next().await {
-                let Some(commit) = commit else { return self.before_what_was_read().await };
+                let Some(commit) = commit else { return self.from_versions(version).await };
                 match &commit.operation {
                     // What came between is as if it had not been.
                     Operation::Restore { version } => {
@@ -96,7 +101,7 @@ impl<'a> Reading<'a> {
                     Operation::Clone { ref_name, ref_version, branch_name: Some(_), .. } => {
                         let parent = self.table.on_branch(ref_name.clone(), *ref_version).await;
                         let Some(parent) = parent else {
-                            return self.before_what_was_read().await;
+                            return self.from_versions(version).await;
                         };
                         self.table = parent;
                         newest = *ref_version;
@@ -109,7 +114,7 @@ impl<'a> Reading<'a> {
                 }
             }
         }
-        if oldest == since { Known::All } else { self.before_what_was_read().await }
+        if oldest == since { Known::All } else { self.from_versions(oldest).await }
     }
 
     /// Answers the field that the index was on, if this commit added segments of it.
@@ -122,10 +127,11 @@ impl<'a> Reading<'a> {
             _ => (None, false),
         };
         if let Some(schema) = schema {
-            self.changes.push(SchemaChange { fields: fields::all_facts_in(schema), overwritten });
+            let change = SchemaChange { fields: fields::all_facts_in(schema), overwritten };
+            self.changes.push((version, change));
         }
         if overwritten {
-            self.overwritten = Some((version, self.changes.len()));
+            self.overwritten = Some(version);
         }
         let event = event(version, &commit.operation, &self.record.name)?;
         let ours = is_ours(commit);
@@ -155,25 +161,34 @@ impl<'a> Reading<'a> {
             || field.zip(recorded).is_some_and(|(field, recorded)| field.path == recorded.path)
     }
 
-    /// The field from the version before the earliest overwrite, if the index had segments there.
-    /// Where the table wasn't overwritten, segments that are on the recorded field still are.
-    async fn before_what_was_read(&mut self) -> Known {
-        let (version, changes) = match self.overwritten {
-            Some((version, changes)) => (version - 1, changes),
-            None => (self.table.number(), 0),
-        };
-        let field = self.indexed_field(version).await;
-        let is_same = |field: &FieldFacts| {
-            self.overwritten.is_some()
-                || self.record.fields.iter().any(|it| it.id == field.id || it.path == field.path)
-        };
-        match field.filter(is_same) {
-            Some(field) => {
-                self.changes.truncate(changes);
-                Known::From(field)
-            }
-            None => Known::Nothing,
+    /// What the versions say of the field that are there where the commits before them can't be read:
+    /// the earliest, or the one before the earliest overwrite.
+    async fn from_versions(&mut self, unread: u64) -> Known {
+        let before_overwrite = self.overwritten.map(|version| version - 1);
+        for version in [unread, unread + 1].into_iter().chain(before_overwrite) {
+            let Some(field) = self.field_at(version).await else { continue };
+            self.changes.retain(|(changed, _)| *changed > version);
+            return match field {
+                Some(field) => Known::From(field),
+                None => Known::Gone,
+            };
         }
+        Known::Nothing
+    }
+
+    /// The recorded field in that version, if the version is there and its segments tell: since an
+    /// overwrite takes them all, one from before the record shows that there was none, and fields
+    /// have had their ids since; so does one on the recorded field.
+    async fn field_at(&self, version: u64) -> Option<Option<FieldFacts>> {
+        let table = self.table.if_still_there(version).await.ok()??;
+        let indexes = Indexes::read(&table).await.ok()?;
+        let recorded = self.record.fields.first()?;
+        let mut segments = indexes.segments(&self.record.name).iter();
+        let tells = |segment: &IndexMetadata| {
+            segment.dataset_version <= self.record.written_on
+                || (type_id(segment) == self.record.type_id && segment.fields == [recorded.id])
+        };
+        segments.any(tells).then(|| fields::facts_by_id(&table, recorded.id))
     }
 
     /// The field that segments of the recorded type are on in that version, if it is still there.

@@ -186,6 +186,56 @@ async fn the_policy_outlives_an_overwrite_with_other_columns() {
     }
 }
 
+/// The column of a record whose segments are still those of the index that it is to replace.
+#[tokio::test]
+async fn a_replacement_that_was_cut_short_before_renames_and_a_cleanup() {
+    let table = table().await;
+    let session = scripted(&table, |n| if n == 0 { Does::Commit } else { Does::Fail }).await;
+    run(&session, "CREATE OR REPLACE INDEX i ON t USING bitmap (c)").await.unwrap_err();
+    rename(&table, &[("c", "x")]).await;
+    rename(&table, &[("a", "c")]).await;
+    rename(&table, &[("x", "a")]).await;
+    table.sql(VACUUM).await;
+    let table = table.again(config()).await;
+    assert_eq!(
+        (state(&table, "i").await.as_str(), column(&table).await.as_str()),
+        ("unbuilt", "a")
+    );
+    table.sql(REFRESH).await;
+    assert_eq!(table.oracle("i", "a = 21").await, 1);
+    assert_eq!(listed(&table, "i").await.unwrap()[1], "bitmap");
+}
+
+#[tokio::test]
+async fn a_renamed_column_after_a_cleanup_and_a_drop() {
+    let table = table().await;
+    rename(&table, &[("b", "x")]).await;
+    rename(&table, &[("a", "b")]).await;
+    table.sql(VACUUM).await;
+    drop_index(&table, "i").await;
+    let table = table.again(config()).await;
+    let shown = (state(&table, "i").await, column(&table).await);
+    assert_eq!((shown.0.as_str(), shown.1.as_str()), ("dropped elsewhere", "x"));
+    table.sql("ALTER TABLE t REFRESH INDEX i").await;
+    assert_eq!(table.oracle("i", "x = 14").await, 1);
+}
+
+/// A cleanup doesn't make it the recorded one.
+#[tokio::test]
+async fn an_index_of_another_client_on_another_column_of_the_name() {
+    let table = table().await;
+    table.sql("ALTER TABLE t ALTER INDEX i SET (target_rows_per_segment = 10)").await;
+    drop_index(&table, "i").await;
+    rename(&table, &[("b", "x")]).await;
+    rename(&table, &[("a", "b")]).await;
+    create(&table, "i", "b", IndexType::ZoneMap, "{\"rows_per_zone\": 8}").await;
+    let table = table.again(config()).await;
+    for _ in 0..2 {
+        assert_eq!(listed(&table, "i").await.unwrap()[3], "inferred (v2 is of an earlier index)");
+        table.sql(VACUUM).await;
+    }
+}
+
 #[tokio::test]
 async fn an_overwrite_of_a_branch() {
     let table = table().await;

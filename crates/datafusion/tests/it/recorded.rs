@@ -125,6 +125,22 @@ async fn a_replacement_that_crashes_before_other_clients_maintain_the_index() {
     }
 }
 
+/// As after a crash there.
+#[tokio::test]
+async fn a_restore_to_between_the_commits_of_a_replacement() {
+    let table = Table::new(&[half_and_half()], false).await;
+    table.sql(CREATE).await;
+    let before = table.version().await;
+    table.sql("CREATE OR REPLACE INDEX i ON t USING bitmap (cat)").await;
+    let dataset = table.open().await;
+    dataset.checkout_version(before + 1).await.unwrap().restore().await.unwrap();
+    let [state, index_type, _, source] = listed(&table, "i").await.unwrap();
+    assert_eq!([state.as_str(), &index_type], ["unbuilt", "bitmap"]);
+    assert!(source.starts_with("v2 (1 of 1 segments "), "{source}");
+    table.sql("ALTER TABLE t REFRESH INDEXES").await;
+    assert!(table.oracle("i", "cat = 'A'").await > 0);
+}
+
 #[tokio::test]
 async fn a_drop_that_crashes() {
     let table = Table::new(&[half_and_half()], false).await;
