@@ -69,14 +69,22 @@ struct Reading<'a> {
     told: Option<Absence>,
     /// Each with its version, the latest first.
     changes: Vec<(u64, SchemaChange)>,
+    /// The version that was read last, and of which table.
+    earliest: (TableVersion, u64),
     /// The earliest overwrite that was read.
-    overwritten: Option<u64>,
+    overwritten: Option<(TableVersion, u64)>,
 }
 
 impl<'a> Reading<'a> {
     fn new(table: &'a TableVersion, record: &'a IndexRecord) -> Self {
-        let table = table.clone();
-        Self { table, record, told: None, changes: Vec::new(), overwritten: None }
+        Self {
+            table: table.clone(),
+            record,
+            told: None,
+            changes: Vec::new(),
+            earliest: (table.clone(), table.number()),
+            overwritten: None,
+        }
     }
 
     async fn read(&mut self) -> Known {
@@ -92,6 +100,7 @@ impl<'a> Reading<'a> {
             newest = oldest;
             while let Some((version, commit)) = commits.next().await {
                 let Some(commit) = commit else { return self.from_versions(version).await };
+                self.earliest = (self.table.clone(), version);
                 match &commit.operation {
                     // What came between is as if it had not been.
                     Operation::Restore { version } => {
@@ -131,21 +140,20 @@ impl<'a> Reading<'a> {
             self.changes.push((version, change));
         }
         if overwritten {
-            self.overwritten = Some(version);
+            self.overwritten = Some((self.table.clone(), version));
         }
         let event = event(version, &commit.operation, &self.record.name)?;
-        let ours = is_ours(commit);
-        if self.told.is_none() {
-            let agree = ours || self.agree(version, &commit.operation).await;
-            self.told = why_absent(&event, agree);
+        let agree = !event.added.is_empty() && self.agree(version, &commit.operation).await;
+        self.told = self.told.or_else(|| why_absent(&event, agree));
+        if !agree || !is_ours(commit) {
+            return None;
         }
-        match ours && !event.added.is_empty() {
-            true => self.indexed_field(version).await,
-            false => None,
-        }
+        // Under another id, it is the recorded field only if an overwrite came before.
+        let field = self.indexed_field(version).await?;
+        self.record.field_ids().contains(&field.id).then_some(field)
     }
 
-    /// Whether the segments that another client's commit added are what the record says.
+    /// Whether the segments that a commit added are what the record says.
     async fn agree(&self, version: u64, operation: &Operation) -> bool {
         let Operation::CreateIndex { new_indices, .. } = operation else { return true };
         let name = &self.record.name;
@@ -162,11 +170,12 @@ impl<'a> Reading<'a> {
     }
 
     /// What the versions say of the field that are there where the commits before them can't be read:
-    /// the earliest, or the one before the earliest overwrite.
+    /// the one of that commit, the last that was read, or the one before the earliest overwrite.
     async fn from_versions(&mut self, unread: u64) -> Known {
-        let before_overwrite = self.overwritten.map(|version| version - 1);
-        for version in [unread, unread + 1].into_iter().chain(before_overwrite) {
-            let Some(field) = self.field_at(version).await else { continue };
+        let before_overwrite = self.overwritten.take().map(|(table, version)| (table, version - 1));
+        let versions = [(self.table.clone(), unread), self.earliest.clone()];
+        for (table, version) in versions.into_iter().chain(before_overwrite) {
+            let Some(field) = self.field_at(&table, version).await else { continue };
             self.changes.retain(|(changed, _)| *changed > version);
             return match field {
                 Some(field) => Known::From(field),
@@ -179,8 +188,8 @@ impl<'a> Reading<'a> {
     /// The recorded field in that version, if the version is there and its segments tell: since an
     /// overwrite takes them all, one from before the record shows that there was none, and fields
     /// have had their ids since; so does one on the recorded field.
-    async fn field_at(&self, version: u64) -> Option<Option<FieldFacts>> {
-        let table = self.table.if_still_there(version).await.ok()??;
+    async fn field_at(&self, table: &TableVersion, version: u64) -> Option<Option<FieldFacts>> {
+        let table = table.if_still_there(version).await.ok()??;
         let indexes = Indexes::read(&table).await.ok()?;
         let recorded = self.record.fields.first()?;
         let mut segments = indexes.segments(&self.record.name).iter();

@@ -220,6 +220,22 @@ async fn a_renamed_column_after_a_cleanup_and_a_drop() {
     assert_eq!(table.oracle("i", "x = 14").await, 1);
 }
 
+/// The version that a restore made is left, where those that it restored are not.
+#[tokio::test]
+async fn a_restore_and_a_cleanup_after_renames() {
+    let table = table().await;
+    rename(&table, &[("b", "x")]).await;
+    rename(&table, &[("a", "b")]).await;
+    let version = table.version().await;
+    table.delete("c = 3").await;
+    let dataset = table.open().await;
+    dataset.checkout_version(version).await.unwrap().restore().await.unwrap();
+    table.sql(VACUUM).await;
+    let table = table.again(config()).await;
+    assert_eq!((state(&table, "i").await.as_str(), column(&table).await.as_str()), ("ready", "x"));
+    assert_eq!(table.oracle("i", "x = 14").await, 1);
+}
+
 /// A cleanup doesn't make it the recorded one.
 #[tokio::test]
 async fn an_index_of_another_client_on_another_column_of_the_name() {
@@ -234,6 +250,11 @@ async fn an_index_of_another_client_on_another_column_of_the_name() {
         assert_eq!(listed(&table, "i").await.unwrap()[3], "inferred (v2 is of an earlier index)");
         table.sql(VACUUM).await;
     }
+    // A refresh of it doesn't either: its policy is its own.
+    table.append(columns(&["b", "x", "c"])).await;
+    table.sql(REFRESH).await;
+    assert_eq!(column(&table).await, "b");
+    assert!(!table.print("SHOW CREATE INDEX i ON t").await.contains("SET"));
 }
 
 #[tokio::test]
