@@ -99,7 +99,7 @@ impl<'a> Reading<'a> {
             let mut commits = futures::stream::iter(commits).buffered(CONCURRENT_READS);
             newest = oldest;
             while let Some((version, commit)) = commits.next().await {
-                let Some(commit) = commit else { return self.from_versions(version).await };
+                let Some(commit) = commit else { return self.known_from_versions(version).await };
                 self.earliest = (self.table.clone(), version);
                 match &commit.operation {
                     // What came between is as if it had not been.
@@ -110,7 +110,7 @@ impl<'a> Reading<'a> {
                     Operation::Clone { ref_name, ref_version, branch_name: Some(_), .. } => {
                         let parent = self.table.on_branch(ref_name.clone(), *ref_version).await;
                         let Some(parent) = parent else {
-                            return self.from_versions(version).await;
+                            return self.known_from_versions(version).await;
                         };
                         self.table = parent;
                         newest = *ref_version;
@@ -123,7 +123,7 @@ impl<'a> Reading<'a> {
                 }
             }
         }
-        if oldest == since { Known::All } else { self.from_versions(oldest).await }
+        if oldest == since { Known::All } else { self.known_from_versions(oldest).await }
     }
 
     /// Answers the field that the index was on, if this commit added segments of it.
@@ -171,7 +171,7 @@ impl<'a> Reading<'a> {
 
     /// What the versions say of the field that are there where the commits before them can't be read:
     /// the one of that commit, the last that was read, or the one before the earliest overwrite.
-    async fn from_versions(&mut self, unread: u64) -> Known {
+    async fn known_from_versions(&mut self, unread: u64) -> Known {
         let before_overwrite = self.overwritten.take().map(|(table, version)| (table, version - 1));
         let versions = [(self.table.clone(), unread), self.earliest.clone()];
         for (table, version) in versions.into_iter().chain(before_overwrite) {
