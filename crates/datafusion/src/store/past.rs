@@ -163,10 +163,12 @@ impl<'a> Reading<'a> {
         if !differences(self.record, field_ids, &facts).is_empty() {
             return false;
         }
+        if *field_ids == self.record.field_ids() {
+            return true;
+        }
         let recorded = self.record.fields.first();
         let field = self.indexed_field(version).await;
-        *field_ids == self.record.field_ids()
-            || field.zip(recorded).is_some_and(|(field, recorded)| field.path == recorded.path)
+        field.zip(recorded).is_some_and(|(field, recorded)| field.path == recorded.path)
     }
 
     /// What the versions say of the field that are there where the commits before them can't be read:

@@ -4,7 +4,7 @@ use std::{
     collections::BTreeSet,
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
-    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
+    time::{Duration, Instant},
 };
 
 use futures::FutureExt;
@@ -15,7 +15,7 @@ use tempfile::TempDir;
 use crate::{
     catalog::{drop_index, listed},
     scripted::{Does, run, scripted_at},
-    support::{Table, half_and_half, letters},
+    support::{Table, fresh_seed, half_and_half, letters},
 };
 
 const TABLE: &str = "LANCE_INDEX_KILLED_TABLE";
@@ -283,10 +283,6 @@ async fn at_random(kills: usize, seed: u64) {
         check_what_follows(&table, &context).await;
     }
     eprintln!("{kills} processes killed, {died} of them in their statement; seed {seed}");
-}
-
-fn fresh_seed() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos() as u64
 }
 
 #[tokio::test]

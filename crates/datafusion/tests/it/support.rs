@@ -304,3 +304,9 @@ pub fn nullable(columns: Vec<(&str, ArrayRef)>) -> RecordBatch {
 pub fn half_and_half() -> RecordBatch {
     letters(0..100, |id| if id < 50 { "A" } else { "B" })
 }
+
+/// A seed for random numbers that no run before had.
+pub fn fresh_seed() -> u64 {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
+    since.as_nanos() as u64 % 1_000_000_000
+}

@@ -6,7 +6,7 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     fmt::Write as _,
-    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
+    time::{Duration, Instant},
 };
 
 use arrow::util::pretty::pretty_format_batches;
@@ -20,7 +20,7 @@ use self::{
     rows::{COLUMNS, Rows, VALUES, batch, predicate, word},
     steps::{STEPS, Step},
 };
-use crate::support::Table;
+use crate::support::{Table, fresh_seed};
 
 /// A table, and what is known of it.
 struct World {
@@ -230,10 +230,6 @@ fn add(all: &mut Counts, counts: Counts) {
     for (what, count) in counts {
         *all.entry(what).or_default() += count;
     }
-}
-
-fn fresh_seed() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos() as u64 % 1_000_000_000
 }
 
 /// Those with fixed seeds are the same in every run.
