@@ -10,11 +10,12 @@
 //!
 //! is a check, see [`oracle`]. At the end of each, [`forms`] are compared.
 //!
-//! Each script runs twice: in this process, and with its work units on two workers, which are
-//! processes of their own. Where work runs changes no answer, so the snapshot is the same.
+//! Each script runs three times: in this process; with its work units on two workers, which are
+//! processes of their own; and with its tables in an object store. Neither changes an answer, so the
+//! snapshot is the same.
 //!
 //! `cargo test --test sql` runs all of them, `cargo test --test sql -- create/btree` some;
-//! `distributed/create/btree` is the second run of a script.
+//! `distributed/create/btree` and `s3/create/btree` are the other runs of a script.
 //! `INSTA_UPDATE=always` writes the snapshots of new or changed transcripts.
 
 mod forms;
@@ -22,6 +23,7 @@ mod mask;
 mod oracle;
 mod script;
 mod statements;
+mod store;
 mod transcript;
 mod workers;
 
@@ -40,14 +42,30 @@ use datafusion_lance_index::session::{SessionConfigExt, SessionStateBuilderExt};
 use datafusion_lance_index_distributed::{DistributedExecutors, DriverSecurity};
 use libtest_mimic::{Arguments, Failed, Trial};
 
+use store::Role;
+
 /// What any step of a test may fail with.
 type Result<T, E = Box<dyn std::error::Error + Send + Sync>> = std::result::Result<T, E>;
 
-/// Where the work units of a script run.
+/// Where the work units of a script run, and its tables are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Work {
+enum Place {
     Here,
     OnWorkers,
+    InStore,
+}
+
+impl Place {
+    const ALL: [Self; 3] = [Self::Here, Self::OnWorkers, Self::InStore];
+
+    /// What the names of the trials begin with.
+    fn prefix(self) -> &'static str {
+        match self {
+            Self::Here => "",
+            Self::OnWorkers => "distributed/",
+            Self::InStore => "s3/",
+        }
+    }
 }
 
 fn main() -> Result<ExitCode> {
@@ -55,16 +73,27 @@ fn main() -> Result<ExitCode> {
         workers::work()?;
         return Ok(ExitCode::SUCCESS);
     }
+    match store::role() {
+        Role::Start => return store::start(),
+        Role::Store => {
+            store::serve()?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        Role::Tests => {}
+    }
     let scripts = files("cases")?;
     let snapshots = files("snapshots")?;
     let mut trials = statements::trials();
     for path in &scripts {
-        for (work, prefix) in [(Work::Here, ""), (Work::OnWorkers, "distributed/")] {
+        for place in Place::ALL {
             let path = path.clone();
-            let name = format!("{prefix}{}", path.display());
-            trials.push(Trial::test(name, move || run_script(&path, work).map_err(Failed::from)));
+            let name = format!("{}{}", place.prefix(), path.display());
+            trials.push(Trial::test(name, move || run_script(&path, place).map_err(Failed::from)));
         }
     }
+    trials.push(Trial::test("s3_store_honours_conditional_puts", || {
+        block_on(store::honours_conditional_puts()).map_err(Failed::from)
+    }));
     trials.push(Trial::test("every_snapshot_has_a_script", move || {
         match snapshots.iter().find(|snapshot| !scripts.contains(snapshot)) {
             Some(snapshot) => Err(format!("{} has none", snapshot.display()).into()),
@@ -91,10 +120,10 @@ fn files(directory: &str) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-fn run_script(path: &Path, work: Work) -> Result<()> {
+fn run_script(path: &Path, place: Place) -> Result<()> {
     let script = root("cases")?.join(path).with_extension("sql");
     let source = fs::read_to_string(&script)?;
-    let transcript = block_on(async move { transcript::of(&source, work).await })?;
+    let transcript = block_on(async move { transcript::of(&source, place).await })?;
     let snapshot = root("snapshots")?.join(path);
     let mut settings = insta::Settings::new();
     settings.set_snapshot_path(snapshot.with_file_name(""));

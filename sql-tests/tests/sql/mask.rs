@@ -1,13 +1,13 @@
 //! Replaces in a transcript what is different each time.
 
-use std::path::Path;
-
 use regex::{Captures, Regex};
 
 use crate::Result;
 
 pub struct Mask {
-    /// The script's directory, without the slash before it: plans print it so.
+    /// Where the script's tables are.
+    location: String,
+    /// The same without the slash, or the bucket, before it: plans print it so.
     directory: String,
     uuid: Regex,
     elapsed: Regex,
@@ -19,9 +19,14 @@ pub struct Mask {
 }
 
 impl Mask {
-    pub fn new(directory: &Path) -> Result<Self> {
+    pub fn new(location: &str) -> Result<Self> {
+        let directory = match location.strip_prefix("s3://").and_then(|it| it.split_once('/')) {
+            Some((_bucket, directory)) => directory,
+            None => location.trim_start_matches('/'),
+        };
         Ok(Self {
-            directory: directory.display().to_string().trim_start_matches('/').to_string(),
+            location: location.to_string(),
+            directory: directory.to_string(),
             uuid: Regex::new("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")?,
             elapsed: Regex::new(r"(^|=)[0-9.]+(ns|µs|ms|s)\b")?,
             source: Regex::new(r"/[^ ]+\.rs:[0-9]+:[0-9]+")?,
@@ -35,7 +40,7 @@ impl Mask {
     /// The text with the directory as `{dir}`, segments by number, and neither times, places in
     /// Lance's source, the size of what a vacuum removes, nor where work ran.
     pub fn apply(&mut self, text: &str) -> String {
-        let text = text.replace(&format!("/{}", self.directory), "{dir}");
+        let text = text.replace(&self.location, "{dir}");
         let text = text.replace(&self.directory, "{dir}");
         let text = self.source.replace_all(&text, "<source>");
         let text = self.elapsed.replace_all(&text, "$1<time>");

@@ -16,25 +16,29 @@ use futures::StreamExt;
 use lance_index_sql::ParsedStatement;
 
 use crate::{
-    Result, Work, forms,
+    Place, Result, forms,
     mask::Mask,
     oracle::Oracle,
     script::{self, Step},
-    session, workers,
+    session, store, workers,
 };
 
 /// The transcript of a script.
-pub async fn of(source: &str, work: Work) -> Result<String> {
+pub async fn of(source: &str, place: Place) -> Result<String> {
     let directory = tempfile::tempdir()?;
     // Lance prints the path that the links in it lead to.
     let path = directory.path().canonicalize()?;
+    let location = match place {
+        Place::InStore => store::location(),
+        Place::Here | Place::OnWorkers => path.display().to_string(),
+    };
     let context = session();
-    if work == Work::OnWorkers {
+    if place == Place::OnWorkers {
         workers::choose(&context).await?;
     }
-    let mut mask = Mask::new(&path)?;
+    let mut mask = Mask::new(&location)?;
     let (mut transcript, mut after_check) = (String::new(), false);
-    for step in script::split(&source.replace("{dir}", &path.display().to_string()))? {
+    for step in script::split(&source.replace("{dir}", &location))? {
         for comment in &step.comments {
             let oracle = Oracle::parse(comment)?;
             if after_check && oracle.is_none() {
@@ -55,6 +59,9 @@ pub async fn of(source: &str, work: Work) -> Result<String> {
         transcript += &run(&context, step, &mut mask).await?;
     }
     forms::check(&context).await?;
+    if transcript.contains(&store::secret()?) {
+        return Err("the secret of the store is in an answer".into());
+    }
     Ok(transcript)
 }
 

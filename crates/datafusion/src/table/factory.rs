@@ -65,15 +65,16 @@ impl TableOptions {
                 }
                 "tag" => parsed.tag = Some(value.clone()),
                 "branch" => parsed.branch = Some(value.clone()),
-                _ if !location.contains("://") => {
-                    return plan_err!(
-                        "there is no option '{key}'; a local Lance table takes {}",
-                        OPTIONS.join(", ")
-                    );
-                }
                 _ => {
                     if let Some(nearest) = suggest(&key, &OPTIONS) {
                         return plan_err!("there is no option '{key}'; did you mean '{nearest}'?");
+                    }
+                    // Those of an object store are Lance's.
+                    if !location.contains("://") {
+                        return plan_err!(
+                            "there is no option '{key}'; a local Lance table takes {}",
+                            OPTIONS.join(", ")
+                        );
                     }
                     parsed.storage.insert(key, value.clone());
                 }
