@@ -43,6 +43,8 @@ mod dml;
 pub mod error;
 pub mod executor;
 pub mod functions;
+#[cfg(any(test, fuzzing))]
+pub mod fuzz;
 pub mod index_type;
 mod logical;
 mod lower;

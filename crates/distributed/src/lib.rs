@@ -42,6 +42,8 @@
 mod codec;
 mod engine;
 mod executor;
+#[cfg(any(test, fuzzing))]
+pub mod fuzz;
 mod leaf;
 mod security;
 mod status;

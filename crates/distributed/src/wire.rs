@@ -35,10 +35,16 @@ pub(crate) enum Refused {
     NoHeader,
 }
 
-/// The attempt as bytes.
-pub(crate) fn encode(attempt: &RemoteAttempt) -> Result<Vec<u8>, serde_json::Error> {
+/// Our header as a line.
+pub(crate) fn first_line() -> Result<Vec<u8>, serde_json::Error> {
     let mut bytes = serde_json::to_vec(&Header::ours())?;
     bytes.push(b'\n');
+    Ok(bytes)
+}
+
+/// The attempt as bytes.
+pub(crate) fn encode(attempt: &RemoteAttempt) -> Result<Vec<u8>, serde_json::Error> {
+    let mut bytes = first_line()?;
     serde_json::to_writer(&mut bytes, attempt)?;
     Ok(bytes)
 }

@@ -46,6 +46,8 @@ mod dialect;
 mod display;
 mod error;
 mod from_ast;
+#[cfg(any(test, fuzzing))]
+pub mod fuzz;
 mod grammar;
 mod names;
 mod options;

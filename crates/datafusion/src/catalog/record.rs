@@ -62,7 +62,7 @@ pub(crate) enum StoredPolicy {
 }
 
 impl StoredPolicy {
-    pub(super) fn read(text: Option<&str>) -> Self {
+    pub(crate) fn read(text: Option<&str>) -> Self {
         let Some(text) = text else { return Self::None };
         match encoding::decode::<MaintenancePolicy>(text) {
             Ok((message, is_later)) => {
@@ -190,7 +190,7 @@ impl IndexRecord {
     }
 
     /// Reads the record of the index of that name, and its policy.
-    pub(super) fn decode(name: &str, text: &str, policy: Option<&str>) -> Result<Self, Damage> {
+    pub(crate) fn decode(name: &str, text: &str, policy: Option<&str>) -> Result<Self, Damage> {
         let (message, is_later) = encoding::decode::<IndexV2>(text)?;
         let content = |what: &str| Damage::Content(what.to_string());
         let id = Uuid::from_slice(&message.id).map_err(|_| content("its id is no UUID"))?;

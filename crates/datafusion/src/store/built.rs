@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use chrono::DateTime;
 use lance_index_plan::snapshot::SegmentSnapshot;
 use lance_table::format::{IndexMetadata, pb};
 use prost::Message;
@@ -53,10 +54,16 @@ impl BuiltSegment {
 
     /// Reads what [`encode`](Self::encode) wrote.
     pub(crate) fn decode(bytes: &[u8]) -> Result<Self> {
-        let message = pb::IndexMetadata::decode(bytes)
-            .map_err(|error| Error::failed("reading the outcome of a work unit", error))?;
-        let mut metadata = IndexMetadata::try_from(message)
-            .map_err(|error| Error::failed("reading the outcome of a work unit", error))?;
+        const WHAT: &str = "reading the outcome of a work unit";
+        let message =
+            pb::IndexMetadata::decode(bytes).map_err(|error| Error::failed(WHAT, error))?;
+        // Lance panics at such a one.
+        let is_time = |millis: u64| DateTime::from_timestamp_millis(millis.cast_signed()).is_some();
+        if !message.created_at.is_none_or(is_time) {
+            return Err(Error::internal(format!("{WHAT}: it was made at no time")));
+        }
+        let mut metadata =
+            IndexMetadata::try_from(message).map_err(|error| Error::failed(WHAT, error))?;
         // An empty bitmap is bytes too, so no bytes would mean that coverage isn't tracked.
         metadata.fragment_bitmap.get_or_insert_default();
         Ok(Self { metadata })

@@ -12,7 +12,6 @@ mod passthrough;
 mod procedures;
 mod round_trip;
 mod several;
-mod soup;
 mod texts;
 
 use lance_index_sql::{
