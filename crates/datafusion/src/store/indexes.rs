@@ -9,13 +9,14 @@ use lance_table::{
 use roaring::RoaringBitmap;
 use uuid::Uuid;
 
-use super::version::TableVersion;
+use super::{deferred::Deferred, version::TableVersion};
 use crate::error::{Error, Result};
 
 /// The segments of each user index by name, each list in manifest order.
 #[derive(Debug, Default)]
 pub(crate) struct Indexes {
-    /// Indexes that this version of Lance can read.
+    /// Indexes that this version of Lance can read. A segment that loses rows, or will after a
+    /// compaction, covers nothing.
     pub readable: BTreeMap<String, Vec<IndexMetadata>>,
     /// Indexes with a segment of a type or version that this version of Lance can't read. They own
     /// their names all the same.
@@ -43,7 +44,13 @@ impl Indexes {
         let mut hidden = by_name(all.await.map_err(failed)?);
         let is_usable = |segment: &IndexMetadata| usable.iter().any(|u| u.uuid == segment.uuid);
         hidden.retain(|_, segments| !segments.iter().all(is_usable));
+        let deferred = Deferred::read(dataset, &usable).await?;
         let mut readable = by_name(usable.iter().cloned());
+        for segment in readable.values_mut().flatten() {
+            if deferred.will_lose_rows(segment) {
+                segment.fragment_bitmap = Some(RoaringBitmap::new());
+            }
+        }
         readable.retain(|name, _| !hidden.contains_key(name));
         Ok(Self { readable, hidden })
     }
@@ -94,7 +101,7 @@ fn by_name(
     named
 }
 
-fn is_system(index: &IndexMetadata) -> bool {
+pub(super) fn is_system(index: &IndexMetadata) -> bool {
     is_system_index(index) || is_system_name(&index.name)
 }
 

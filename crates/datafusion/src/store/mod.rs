@@ -6,6 +6,7 @@ pub(crate) mod built;
 pub(crate) mod change;
 pub(crate) mod commit;
 pub(crate) mod compact;
+pub(crate) mod deferred;
 pub(crate) mod definition;
 pub(crate) mod delegate;
 pub(crate) mod describe;

@@ -183,7 +183,7 @@ pub(super) async fn scan<'a>(
         scan.filter_expr(filter);
     }
     scan.limit(limit.and_then(|limit| i64::try_from(limit).ok()), None)?;
-    scan.use_scalar_index(use_index && !scalar::index_loses_rows(filters, dataset).await?);
+    scan.use_scalar_index(use_index && !scalar::index_is_wrong(filters, dataset).await?);
     Ok(scan)
 }
 

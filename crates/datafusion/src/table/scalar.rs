@@ -5,12 +5,12 @@ use datafusion::{
     error::Result,
     logical_expr::{Expr, ScalarUDF},
 };
-use lance::Dataset;
+use lance::{Dataset, index::DatasetIndexExt};
 use lance_datafusion::udf::{CONTAINS_TOKENS_UDF, json};
 use lance_table::format::IndexMetadata;
 use roaring::MultiOps;
 
-use crate::store::{definition, indexes::Indexes, version::TableVersion};
+use crate::store::{deferred::Deferred, definition, indexes::Indexes, version::TableVersion};
 
 /// All of them but those for geometries, which take a build of Lance that has them.
 pub(crate) fn functions() -> Vec<ScalarUDF> {
@@ -29,26 +29,56 @@ pub(crate) fn functions() -> Vec<ScalarUDF> {
     ]
 }
 
-/// Whether an index would lose rows that the filters find, or fail.
-///
-/// Lance answers `contains_tokens` from a full-text index also where the index looks for no token
-/// of the text, as it does for nothing but stop words, and then finds nothing.
-pub(super) async fn index_loses_rows(filters: &[Expr], latest: &Dataset) -> Result<bool> {
-    let mut texts = Vec::new();
-    for filter in filters {
-        filter.apply(|expr| {
-            if let Expr::ScalarFunction(call) = expr
-                && call.name() == CONTAINS_TOKENS_UDF.name()
-                && let Some(Expr::Literal(text, _)) = call.args.get(1)
-            {
-                texts.extend(text.try_as_str().flatten().map(str::to_string));
-            }
-            Ok(TreeNodeRecursion::Continue)
-        })?;
+/// The function that substring indexes answer.
+const CONTAINS: &str = "contains";
+
+/// What the filters ask of indexes that Lance gets wrong.
+#[derive(Default)]
+struct Asked {
+    /// The texts of `contains_tokens`.
+    tokens: Vec<String>,
+    negated_contains: bool,
+}
+
+impl Asked {
+    fn of(filters: &[Expr]) -> Result<Self> {
+        let mut asked = Self::default();
+        for filter in filters {
+            filter.apply(|expr| {
+                match expr {
+                    Expr::ScalarFunction(call) if call.name() == CONTAINS_TOKENS_UDF.name() => {
+                        if let Some(Expr::Literal(text, _)) = call.args.get(1) {
+                            asked.tokens.extend(text.try_as_str().flatten().map(str::to_string));
+                        }
+                    }
+                    Expr::Not(negated) => {
+                        asked.negated_contains |= negated.exists(|expr| {
+                            Ok(matches!(expr, Expr::ScalarFunction(it) if it.name() == CONTAINS))
+                        })?;
+                    }
+                    _ => {}
+                }
+                Ok(TreeNodeRecursion::Continue)
+            })?;
+        }
+        Ok(asked)
     }
-    if texts.is_empty() {
+}
+
+/// Whether the rows that an index finds for the filters would not be those of a scan, or the query
+/// would fail.
+pub(super) async fn index_is_wrong(filters: &[Expr], latest: &Dataset) -> Result<bool> {
+    if filters.is_empty() {
         return Ok(false);
     }
+    let asked = Asked::of(filters)?;
+    Ok((!asked.tokens.is_empty() && loses_tokens(&asked.tokens, latest).await?)
+        || loses_rows_or_finds_nulls(asked.negated_contains, latest).await?)
+}
+
+/// Lance answers `contains_tokens` from a full-text index also where the index looks for no token
+/// of the text, as it does for nothing but stop words, and then finds nothing.
+async fn loses_tokens(texts: &[String], latest: &Dataset) -> Result<bool> {
     let table = TableVersion::new(latest.clone());
     let indexes = Indexes::read(&table).await?;
     let live = table.fragments();
@@ -63,4 +93,21 @@ pub(super) async fn index_loses_rows(filters: &[Expr], latest: &Dataset) -> Resu
         indexes.all().any(|segment| tokens_in(segment) == Some(0))
     };
     Ok(covers_nothing || texts.iter().any(loses))
+}
+
+/// The name of a full-text index with which searches miss rows, see [`Deferred`].
+pub(super) async fn losing_search(latest: &Dataset) -> Result<Option<String>> {
+    let segments = latest.load_indices().await?;
+    let deferred = Deferred::read(latest, &segments).await?;
+    let searched = segments.iter().filter(|it| definition::storage_of(it).is_searched());
+    Ok(deferred.losing(searched).map(str::to_string))
+}
+
+/// Queries miss rows after some compactions, see [`Deferred`]; with some types of indexes, they find
+/// nulls where a predicate is negated.
+async fn loses_rows_or_finds_nulls(negated: bool, latest: &Dataset) -> Result<bool> {
+    let segments = latest.load_indices().await?;
+    let finds_nulls = |segment| negated && definition::storage_of(segment).finds_nulls_if_negated();
+    let deferred = Deferred::read(latest, &segments).await?;
+    Ok(deferred.losing(segments.iter()).is_some() || segments.iter().any(finds_nulls))
 }

@@ -26,6 +26,7 @@ use roaring::RoaringBitmap;
 use super::{
     LanceTable,
     provider::{check_unchanged, expressions, in_columns},
+    scalar,
 };
 use crate::{
     error::{self, Error},
@@ -169,6 +170,12 @@ impl TableProvider for SearchTable {
         check_unchanged(wanted.fields().iter().filter(|field| field.name() != SCORE_COL), &latest)?;
         let here = |error: Error| Error::in_function(NAME, error.into());
         let (query, covered) = self.resolve(&latest).await.map_err(here)?;
+        if let Some(index) = scalar::losing_search(&latest).await? {
+            return Err(here(Error::invalid(format!(
+                "index '{index}' has lost rows by the compactions of another client; ALTER TABLE \
+                 ... REFRESH INDEX builds it anew"
+            ))));
+        }
         let mut scan = latest.scan();
         let failed = |error| {
             here(Error::lance(format!("planning the search of table '{}'", self.name), error))
@@ -179,7 +186,8 @@ impl TableProvider for SearchTable {
         if let Some(filter) = conjunction(filters.to_vec()) {
             scan.filter_expr(filter);
         }
-        scan.use_scalar_index(table.use_index);
+        let use_index = table.use_index && !scalar::index_is_wrong(filters, &latest).await?;
+        scan.use_scalar_index(use_index);
         // In fragments without an index Lance scores rows among those that it looks at, so there a
         // filter has to come after the search, and a limit after both.
         scan.prefilter(covered);

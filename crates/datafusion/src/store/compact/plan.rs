@@ -4,7 +4,10 @@ use std::{
     sync::Arc,
 };
 
-use lance::dataset::optimize::{CompactionOptions, CompactionPlan as LancePlan, plan_compaction};
+use lance::{
+    dataset::optimize::{CompactionOptions, CompactionPlan as LancePlan, plan_compaction},
+    index::DatasetIndexExt,
+};
 use lance_index_plan::{
     compaction::{CompactionPlan, CompactionTask, FragmentState, KeptApart, kept_apart},
     coverage::format_ranges,
@@ -16,7 +19,7 @@ use uuid::Uuid;
 use crate::{
     error::{Error, Result},
     options::OptimizeTableOptions,
-    store::{indexes::Indexes, snapshot, version::TableVersion},
+    store::{deferred::Deferred, indexes::Indexes, snapshot, version::TableVersion},
 };
 
 /// A compaction as Lance planned it.
@@ -88,6 +91,9 @@ pub(crate) async fn plan(
         planned.push(CompactionTask { work_id, fragments, rows, deleted_rows });
     }
     check_bases(table, &planned).await?;
+    if !planned.is_empty() {
+        check_deferred(table).await?;
+    }
     let target = options.target_rows_per_fragment as u64;
     let mut small = BTreeMap::new();
     for fragment in table.dataset.fragments().iter() {
@@ -125,6 +131,22 @@ async fn check_bases(table: &TableVersion, tasks: &[CompactionTask]) -> Result<(
             segment.name
         ))),
         _ => Ok(()),
+    }
+}
+
+/// Refuses to compact what an index has yet to be built anew for: it would lose rows.
+async fn check_deferred(table: &TableVersion) -> Result<()> {
+    let failed = |error| Error::failed("reading the table's list of indexes", error);
+    let segments = table.dataset.load_indices().await.map_err(failed)?;
+    let deferred = Deferred::read(&table.dataset, &segments).await?;
+    match segments.iter().find(|segment| deferred.will_lose_rows(segment)) {
+        Some(segment) => Err(Error::invalid(format!(
+            "index '{}' would lose rows: an earlier compaction has left it to readers to find those \
+             that it moved, and Lance can't find them after another one; ALTER TABLE ... REFRESH \
+             INDEXES builds the index anew, then compact",
+            segment.name
+        ))),
+        None => Ok(()),
     }
 }
 

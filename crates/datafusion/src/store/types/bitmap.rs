@@ -1,6 +1,6 @@
 //! `bitmap`: the rows of each value.
 
-use super::storage::Plain;
+use super::storage::{MovedRows, Storage};
 use crate::index_type::{IndexType, Merge, Postings};
 
 pub(super) static TYPE: IndexType = IndexType {
@@ -12,5 +12,14 @@ pub(super) static TYPE: IndexType = IndexType {
     postings: Postings::RowIds,
     merge: Merge::Exact,
     parameters: &[],
-    storage: &Plain,
+    storage: &Bitmap,
 };
+
+#[derive(Debug)]
+struct Bitmap;
+
+impl Storage for Bitmap {
+    fn moved_rows(&self) -> MovedRows {
+        MovedRows::Found
+    }
+}

@@ -3,7 +3,7 @@
 use lance_index::scalar::bloomfilter::BloomFilterIndexBuilderParams;
 use serde_json::{Map, Value};
 
-use super::storage::{Storage, completed};
+use super::storage::{MovedRows, Storage, completed};
 use crate::{
     error::Result,
     index_type::{IndexType, Merge, Parameter, Postings, ROWS, Values},
@@ -28,6 +28,10 @@ pub(super) static TYPE: IndexType = IndexType {
 struct BloomFilter;
 
 impl Storage for BloomFilter {
+    fn moved_rows(&self) -> MovedRows {
+        MovedRows::Found
+    }
+
     fn complete(&self, given: &Map<String, Value>) -> Result<Map<String, Value>> {
         completed::<BloomFilterIndexBuilderParams>(given)
     }

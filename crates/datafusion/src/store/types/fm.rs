@@ -1,6 +1,6 @@
 //! `fm`: a compressed full text, for substrings of any length.
 
-use super::storage::Plain;
+use super::storage::{MovedRows, Storage};
 use crate::index_type::{IndexType, Merge, Postings};
 
 pub(super) static TYPE: IndexType = IndexType {
@@ -12,5 +12,18 @@ pub(super) static TYPE: IndexType = IndexType {
     postings: Postings::Addresses,
     merge: Merge::Rebuild,
     parameters: &[],
-    storage: &Plain,
+    storage: &Fm,
 };
+
+#[derive(Debug)]
+struct Fm;
+
+impl Storage for Fm {
+    fn moved_rows(&self) -> MovedRows {
+        MovedRows::Lost
+    }
+
+    fn finds_nulls_if_negated(&self) -> bool {
+        true
+    }
+}

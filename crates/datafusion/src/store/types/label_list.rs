@@ -2,7 +2,7 @@
 
 use lance_table::format::IndexMetadata;
 
-use super::storage::Storage;
+use super::storage::{MovedRows, Storage};
 use crate::index_type::{IndexType, Merge, Postings};
 
 pub(super) static TYPE: IndexType = IndexType {
@@ -21,6 +21,10 @@ pub(super) static TYPE: IndexType = IndexType {
 struct LabelList;
 
 impl Storage for LabelList {
+    fn moved_rows(&self) -> MovedRows {
+        MovedRows::Found
+    }
+
     /// Before its version 1, a label list knew no null lists.
     fn variant(&self, segment: &IndexMetadata, _stable_row_ids: bool) -> Option<String> {
         (segment.index_version == 0).then(|| "(without nulls)".to_string())

@@ -15,6 +15,15 @@ use crate::{
     error::{Error, Result},
 };
 
+/// Whether an index finds rows that a compaction has moved and left to readers to find.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum MovedRows {
+    Found,
+    /// Until another compaction, which takes their old places for their present ones.
+    FoundOnce,
+    Lost,
+}
+
 /// How Lance keeps the segments of an index type and their build parameters. A type overrides what
 /// is particular to it.
 #[async_trait]
@@ -98,6 +107,16 @@ pub(crate) trait Storage: Debug + Send + Sync {
     /// Whether a segment that is built over chosen fragments is only staged, and finished by a merge
     /// of it alone.
     fn is_staged(&self) -> bool {
+        false
+    }
+
+    /// What becomes of rows that a compaction moves which leaves the remapping of indexes to readers.
+    fn moved_rows(&self) -> MovedRows {
+        MovedRows::FoundOnce
+    }
+
+    /// Whether Lance finds nulls, too, with an index where a predicate is negated.
+    fn finds_nulls_if_negated(&self) -> bool {
         false
     }
 

@@ -8,7 +8,7 @@ use lance_table::format::IndexMetadata;
 use prost::Message;
 use serde_json::{Map, Value, json};
 
-use super::storage::{Storage, object};
+use super::storage::{MovedRows, Storage, object};
 
 /// What identifies them all in records.
 pub(super) const ID: &str = "lance:vector";
@@ -26,6 +26,10 @@ pub(crate) fn is_vector(segment: &IndexMetadata) -> bool {
 pub(super) struct Vector;
 
 impl Storage for Vector {
+    fn moved_rows(&self) -> MovedRows {
+        MovedRows::Found
+    }
+
     /// `ivf_pq`, as Lance calls it.
     fn name_with(&self, parameters: &Map<String, Value>) -> Option<String> {
         parameters.get(INDEX_TYPE)?.as_str().map(str::to_string)

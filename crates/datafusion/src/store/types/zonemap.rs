@@ -5,7 +5,7 @@ use lance_table::format::IndexMetadata;
 use prost::Message;
 use serde_json::{Map, Value};
 
-use super::storage::{Storage, completed};
+use super::storage::{MovedRows, Storage, completed};
 use crate::{
     error::Result,
     index_type::{IndexType, Merge, Parameter, Postings, ROWS},
@@ -29,6 +29,10 @@ const ROWS_PER_ZONE: Parameter = Parameter { name: "rows_per_zone", values: ROWS
 struct ZoneMap;
 
 impl Storage for ZoneMap {
+    fn moved_rows(&self) -> MovedRows {
+        MovedRows::Found
+    }
+
     fn parameters_in_manifest(&self, segment: &IndexMetadata) -> Option<Map<String, Value>> {
         let details = segment.index_details.as_ref()?;
         let rows = ZoneMapIndexDetails::decode(details.value.as_slice()).ok()?.rows_per_zone?;

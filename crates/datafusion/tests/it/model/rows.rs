@@ -108,8 +108,13 @@ pub fn literal(column: usize, value: Value) -> String {
     }
 }
 
-/// A predicate that an index on the column may answer.
+/// A predicate that an index on the column may answer, negated once in a while.
 pub fn predicate(column: usize, value: u8, kind: u8) -> String {
+    let predicate = plain_predicate(column, value, kind);
+    if kind < 210 { predicate } else { format!("NOT ({predicate})") }
+}
+
+fn plain_predicate(column: usize, value: u8, kind: u8) -> String {
     let name = COLUMNS[column].name;
     let is = literal(column, Some(value));
     let other = literal(column, Some((value + 3) % VALUES));

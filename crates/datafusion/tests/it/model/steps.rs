@@ -11,7 +11,10 @@ use lance::{
     },
     index::DatasetIndexExt,
 };
-use lance_index::{IndexType, optimize::OptimizeOptions, scalar::ScalarIndexParams};
+use lance_index::{
+    IndexType, frag_reuse::FRAG_REUSE_INDEX_NAME, optimize::OptimizeOptions,
+    scalar::ScalarIndexParams,
+};
 use rand::Rng;
 
 use super::{
@@ -218,6 +221,7 @@ async fn at_once(world: &mut World) -> &'static str {
 }
 
 async fn optimize_table(world: &mut World) -> &'static str {
+    follow_deferred(world).await;
     world.must("OPTIMIZE TABLE t WITH (target_rows_per_fragment = 100)").await;
     "done"
 }
@@ -376,7 +380,18 @@ async fn compacted(world: &mut World, defer_index_remap: bool) -> &'static str {
     "done"
 }
 
+/// After a compaction with deferred remapping, another one would lose rows, Lance's own and ours,
+/// which is refused: a REFRESH comes first (docs/correctness.md).
+async fn follow_deferred(world: &mut World) {
+    let dataset = world.table.open().await;
+    let indexes = dataset.load_indices().await.unwrap();
+    if indexes.iter().any(|index| index.name == FRAG_REUSE_INDEX_NAME) {
+        world.must("ALTER TABLE t REFRESH INDEXES").await;
+    }
+}
+
 async fn compact(world: &mut World) -> &'static str {
+    follow_deferred(world).await;
     compacted(world, false).await
 }
 
@@ -384,10 +399,6 @@ async fn compact_deferred(world: &mut World) -> &'static str {
     // Lance makes no index of row ids over what a deferred compaction has left.
     if world.stable_row_ids {
         return "not with stable row ids";
-    }
-    // Nor does it carry the postings of fm along: queries miss rows (docs/correctness.md).
-    if !world.table.segments("by_fm").await.is_empty() {
-        return "not with an fm index";
     }
     compacted(world, true).await
 }
