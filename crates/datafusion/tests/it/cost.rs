@@ -1,6 +1,7 @@
 //! What statements read.
 
 use std::{
+    collections::BTreeMap,
     sync::{Arc, Mutex},
     time::{Duration, Instant},
 };
@@ -239,6 +240,72 @@ async fn without_sizes_each_file_is_asked_for() {
     assert_eq!(none, 0);
     // Not checked: what else the machine does has a say in it.
     println!("{sizes} sizes asked for: {slow:?}; none: {fast:?}");
+}
+
+/// Counts requests by their kinds.
+#[derive(Debug, Default)]
+struct Requests(Mutex<BTreeMap<&'static str, usize>>);
+
+impl Requests {
+    fn count(&self, kind: &'static str) {
+        *self.0.lock().unwrap().entry(kind).or_default() += 1;
+    }
+}
+
+#[async_trait]
+impl Watch for Requests {
+    async fn before(&self, operation: Operation, _: &Path) -> object_store::Result<()> {
+        self.count(match operation {
+            Operation::Get => "GET",
+            Operation::Head => "HEAD",
+            Operation::Put => "PUT",
+        });
+        Ok(())
+    }
+
+    fn lists(&self, _: Option<&Path>) {
+        self.count("LIST");
+    }
+}
+
+/// The requests of a REFRESH, beside nobody, of a table with so many fragments that are indexed and
+/// one that isn't.
+async fn requests(method: &str, column: &str, indexed: i64) -> BTreeMap<&'static str, usize> {
+    let fragments: Vec<_> = (0..indexed).map(|at| letters(at * 9..at * 9 + 9, |_| "A")).collect();
+    let table = Table::new(&fragments, false).await;
+    table.sql(&format!("CREATE INDEX i ON t USING {method} ({column})")).await;
+    table.append(letters(1000..1100, |_| "C")).await;
+    let counts = Arc::new(Requests::default());
+    let session = watched(&table, counts.clone()).await;
+    counts.0.lock().unwrap().clear();
+    run(&session, "ALTER TABLE t REFRESH INDEX i").await;
+    std::mem::take(&mut *counts.0.lock().unwrap())
+}
+
+/// The most that were counted in six runs each before conflicts, crashes and faults were tested. Reads
+/// at once share some, so that the number isn't always the same.
+const REQUESTS_BEFORE: [(&str, &str, usize); 8] = [
+    ("btree", "id", 36),
+    ("bitmap", "cat", 33),
+    ("label_list", "tags", 42),
+    ("ngram", "txt", 28),
+    ("zonemap", "id", 34),
+    ("bloomfilter", "id", 33),
+    ("fts", "txt", 59),
+    ("fm", "txt", 35),
+];
+
+/// A REFRESH makes no more requests than then plus a constant, however many fragments are indexed.
+#[tokio::test]
+async fn requests_of_a_refresh() {
+    for (method, column, before) in REQUESTS_BEFORE {
+        for indexed in [1, 30] {
+            let counts = requests(method, column, indexed).await;
+            let all: usize = counts.values().sum();
+            println!("{method} beside {indexed} fragments: {all}, {counts:?}");
+            assert!(all <= before + 8, "{method} beside {indexed} fragments: {counts:?}");
+        }
+    }
 }
 
 /// Adds fragments of two rows, many in a commit.

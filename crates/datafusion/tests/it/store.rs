@@ -26,11 +26,14 @@ pub enum Operation {
     Put,
 }
 
-/// Comes before every read and write of a store.
+/// Comes before everything that is asked of a store.
 #[async_trait]
 pub trait Watch: fmt::Debug + Send + Sync + 'static {
     /// An error is what the operation ends with.
     async fn before(&self, operation: Operation, path: &Path) -> Result<()>;
+
+    /// Comes before every list.
+    fn lists(&self, _prefix: Option<&Path>) {}
 
     /// Whether an object that is read breaks off in the middle.
     fn breaks_off(&self, _path: &Path) -> bool {
@@ -133,10 +136,12 @@ impl ObjectStore for Watched {
     }
 
     fn list(&self, prefix: Option<&Path>) -> BoxStream<'static, Result<ObjectMeta>> {
+        self.watch.lists(prefix);
         self.original.list(prefix)
     }
 
     async fn list_with_delimiter(&self, prefix: Option<&Path>) -> Result<ListResult> {
+        self.watch.lists(prefix);
         self.original.list_with_delimiter(prefix).await
     }
 
