@@ -259,7 +259,7 @@ async fn write(uri: &str, batch: RecordBatch, mode: WriteMode, enable_stable_row
     Dataset::write(reader, uri, Some(params)).await.unwrap();
 }
 
-fn copy(from: &Path, to: &Path) {
+pub fn copy(from: &Path, to: &Path) {
     std::fs::create_dir_all(to).unwrap();
     for entry in std::fs::read_dir(from).unwrap() {
         let entry = entry.unwrap();
