@@ -43,6 +43,8 @@ pub(crate) fn from_call(call: &Function) -> Result<Option<IndexStatement>, Synta
     if !schema.value.eq_ignore_ascii_case(SCHEMA) {
         return Ok(None);
     }
+    // sqlparser knows no place of a name in single quotes.
+    let span = if procedure.span == Span::empty() { schema.span } else { procedure.span };
     let name = procedure.value.to_ascii_lowercase();
     if !PROCEDURES.contains(&name.as_str()) {
         let what = format!("There is no procedure {SCHEMA}.{name}");
@@ -50,9 +52,9 @@ pub(crate) fn from_call(call: &Function) -> Result<Option<IndexStatement>, Synta
             Some(nearest) => format!("did you mean {SCHEMA}.{nearest}?"),
             None => format!("there are: {}", PROCEDURES.join(", ")),
         };
-        return Err(SyntaxError::new(what, procedure.span).with_hint(hint));
+        return Err(SyntaxError::new(what, span).with_hint(hint));
     }
-    let mut arguments = Arguments::of(call, format!("{SCHEMA}.{name}"), procedure.span)?;
+    let mut arguments = Arguments::of(call, format!("{SCHEMA}.{name}"), span)?;
     let statement = read(&name, &mut arguments)?;
     arguments.finish()?;
     Ok(Some(statement))
