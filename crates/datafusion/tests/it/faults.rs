@@ -3,7 +3,7 @@
 use std::{
     collections::BTreeSet,
     sync::{Arc, Mutex},
-    time::{Duration, SystemTime, UNIX_EPOCH},
+    time::Duration,
 };
 
 use async_trait::async_trait;
@@ -13,7 +13,7 @@ use rand::{Rng, SeedableRng, rngs::StdRng};
 use crate::{
     scripted::run,
     store::{Operation, Watch, broken, watched},
-    support::{Table, half_and_half, letters},
+    support::{Table, fresh_seed, half_and_half, letters},
 };
 
 /// Fails one in `rate` operations, and is slow in as many; never at a manifest, whose PUT is the
@@ -126,7 +126,7 @@ async fn statements(method: usize, rate: u32, seed: u64, counts: &mut Counts) {
 
 #[tokio::test]
 async fn statements_succeed_or_fail_clean() {
-    let seed = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
+    let seed = fresh_seed();
     let mut counts = Counts::default();
     for method in 0..METHODS.len() {
         // Rare faults are survived, frequent ones are not.
