@@ -1,8 +1,15 @@
 //! What compactions of other clients leave that defer the remapping of indexes.
 
+use std::sync::Arc;
+
+use datafusion_lance_index::session::SessionContextExt;
+use futures::FutureExt;
 use lance::dataset::optimize::{CompactionOptions, compact_files};
 
-use crate::support::{Table, letters};
+use crate::{
+    scripted::{Does, run, scripted},
+    support::{Table, letters},
+};
 
 /// A method, a column for it, a predicate that all rows satisfy, and whether Lance loses the rows
 /// after another compaction.
@@ -18,9 +25,22 @@ const METHODS: [(&str, &str, &str, bool); 8] = [
     ("fm", "txt", "contains(txt, 'Apple')", true),
 ];
 
-async fn compact(table: &Table, target_rows_per_fragment: usize, defer_index_remap: bool) {
-    let options =
-        CompactionOptions { target_rows_per_fragment, defer_index_remap, ..Default::default() };
+pub async fn compact(table: &Table, target_rows_per_fragment: usize, defer_index_remap: bool) {
+    compact_but(table, &[], target_rows_per_fragment, defer_index_remap).await;
+}
+
+async fn compact_but(
+    table: &Table,
+    excluded: &[u32],
+    target_rows_per_fragment: usize,
+    defer_index_remap: bool,
+) {
+    let options = CompactionOptions {
+        target_rows_per_fragment,
+        defer_index_remap,
+        excluded_fragment_ids: excluded.to_vec(),
+        ..Default::default()
+    };
     compact_files(&mut table.open().await, options, None).await.unwrap();
 }
 
@@ -91,5 +111,45 @@ async fn optimize_table_waits_for_a_refresh() {
         assert_eq!(table.same_rows(predicate).await, 61, "{method}");
         table.sql("ALTER TABLE t REFRESH INDEXES").await;
         assert_eq!(table.oracle("i", predicate).await, 61, "{method}");
+    }
+}
+
+/// A deferred compaction of other fragments, once OPTIMIZE TABLE is planned: it is seen where it comes
+/// before the last look at the table; after that, no query misses a row.
+#[tokio::test]
+async fn one_beside_optimize_table() {
+    const OPTIMIZE: &str = "OPTIMIZE TABLE t WITH (target_rows_per_fragment = 20)";
+    for (method, column, predicate, breaks) in METHODS {
+        for is_planned in [true, false] {
+            let rows = [0..10, 10..20, 20..50, 50..80];
+            let fragments = rows.map(|ids| letters(ids, |_| "A"));
+            let table = Arc::new(Table::new(&fragments, false).await);
+            table.sql(&format!("CREATE INDEX i ON t USING {method} ({column})")).await;
+            let other = table.clone();
+            let act = async move { compact_but(&other, &[0, 1], 1000, true).await };
+            let ran = if is_planned {
+                let session = scripted(&table, |_| Does::Commit).await;
+                let planned = session.lance_sql(OPTIMIZE).await.unwrap();
+                act.await;
+                planned.collect().await.map(drop).map_err(|error| error.strip_backtrace())
+            } else {
+                let act = std::sync::Mutex::new(Some(act));
+                let script = move |_| match act.lock().unwrap().take() {
+                    Some(act) => Does::ComeSecond(act.boxed()),
+                    None => Does::Commit,
+                };
+                run(&scripted(&table, script).await, OPTIMIZE).await
+            };
+            let context = format!("{method}, {is_planned}: {ran:?}");
+            assert_eq!(ran.is_err(), is_planned && breaks, "{context}");
+            if let Err(error) = &ran {
+                assert!(error.contains("index 'i' would lose rows"), "{context}");
+            }
+            let fragments = table.open().await.get_fragments().len();
+            assert_eq!(fragments, if ran.is_err() { 3 } else { 2 }, "{context}");
+            assert_eq!(table.same_rows(predicate).await, 80, "{context}");
+            table.sql("ALTER TABLE t REFRESH INDEXES").await;
+            assert_eq!(table.oracle("i", predicate).await, 80, "{context}");
+        }
     }
 }

@@ -1,12 +1,16 @@
-//! Processes that are killed (SIGKILL), between any two commits of a statement and at random.
+//! Processes that are killed (SIGKILL): once a statement is planned, once something is built, between
+//! any two commits, and at random.
 
 use std::{
     collections::BTreeSet,
+    fmt,
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
+use datafusion_lance_index::session::SessionContextExt;
 use futures::FutureExt;
 use lance::index::DatasetIndexExt;
 use rand::{Rng, SeedableRng, rngs::StdRng};
@@ -14,50 +18,102 @@ use tempfile::TempDir;
 
 use crate::{
     catalog::{drop_index, listed},
+    races::race,
     scripted::{Does, run, scripted_at},
-    support::{Table, fresh_seed, half_and_half, letters},
+    support::{Table, config, fresh_seed, half_and_half, letters},
 };
 
 const TABLE: &str = "LANCE_INDEX_KILLED_TABLE";
 const STATEMENT: &str = "LANCE_INDEX_KILLED_STATEMENT";
-/// The commit at which the process waits to be killed, and whether that is after it.
+/// The [`Point`] at which the process waits to be killed.
 const AT: &str = "LANCE_INDEX_KILLED_AT";
 /// The file by which it says that it waits; that it has begun, if it isn't to wait.
 const SIGN: &str = "LANCE_INDEX_KILLED_SIGN";
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Point {
+    /// The statement is planned and not executed.
+    Planned,
+    /// The first of its units is built: of an index, or a task of a compaction.
+    Built,
+    /// So many of its commits are made, and one is about to be.
+    Before(usize),
+    /// So many of its commits are made, one of them just now.
+    After(usize),
+}
+
+impl fmt::Display for Point {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Planned => write!(f, "planned"),
+            Self::Built => write!(f, "built"),
+            Self::Before(commits) => write!(f, "before {commits}"),
+            Self::After(commits) => write!(f, "after {commits}"),
+        }
+    }
+}
+
+impl Point {
+    fn read(text: &str) -> Self {
+        match text.split_once(' ') {
+            Some(("before", commits)) => Self::Before(commits.parse().unwrap()),
+            Some(("after", commits)) => Self::After(commits.parse().unwrap()),
+            None if text == "planned" => Self::Planned,
+            None if text == "built" => Self::Built,
+            _ => panic!("{text}"),
+        }
+    }
+
+    fn commits(self) -> usize {
+        match self {
+            Self::Planned | Self::Built => 0,
+            Self::Before(commits) | Self::After(commits) => commits,
+        }
+    }
+}
 
 #[tokio::test]
 #[ignore = "the process that the other tests kill"]
 async fn victim() {
     let given = |name: &str| std::env::var(name).unwrap();
-    let sign = PathBuf::from(given(SIGN));
-    let session = match std::env::var(AT) {
-        Ok(at) => {
-            let at: usize = at.parse().unwrap();
+    let (uri, statement, sign) = (given(TABLE), given(STATEMENT), PathBuf::from(given(SIGN)));
+    let sign = move || std::fs::write(&sign, "").unwrap();
+    let Ok(point) = std::env::var(AT) else {
+        let session = scripted_at(&uri, |_| Does::Commit).await;
+        sign();
+        return run(&session, &statement).await.unwrap();
+    };
+    let point = Point::read(&point);
+    let halt = move || {
+        sign();
+        std::future::pending::<()>()
+    };
+    match point {
+        Point::Planned => {
+            let session = scripted_at(&uri, |_| Does::Commit).await;
+            let _planned = session.lance_sql(&statement).await.unwrap();
+            halt().await;
+        }
+        Point::Built => {
+            let table = Arc::new(Table::at(&uri, config()).await);
+            race(&table, &statement, move |_| halt()).await.unwrap();
+        }
+        Point::Before(commits) | Point::After(commits) => {
             let halt = move || {
-                let sign = sign.clone();
-                async move {
-                    std::fs::write(&sign, "").unwrap();
-                    std::future::pending().await
-                }
-                .boxed()
+                let halt = halt.clone();
+                async move { halt().await }.boxed()
             };
-            let script = move |n: usize| match at {
-                at if at == 2 * n => Does::ComeSecond(halt()),
-                at if at == 2 * n + 1 => Does::BeFollowedBy(halt()),
+            let script = move |made: usize| match point {
+                Point::Before(_) if made == commits => Does::ComeSecond(halt()),
+                Point::After(_) if made + 1 == commits => Does::BeFollowedBy(halt()),
                 _ => Does::Commit,
             };
-            scripted_at(&given(TABLE), script).await
+            run(&scripted_at(&uri, script).await, &statement).await.unwrap();
         }
-        Err(_) => {
-            let session = scripted_at(&given(TABLE), |_| Does::Commit).await;
-            std::fs::write(&sign, "").unwrap();
-            session
-        }
-    };
-    run(&session, &given(STATEMENT)).await.unwrap();
+    }
 }
 
-fn start(table: &Table, statement: &str, at: Option<usize>, sign: &Path) -> Child {
+fn start(table: &Table, statement: &str, point: Option<Point>, sign: &Path) -> Child {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command
         .args(["--ignored", "--exact", "killed::victim"])
@@ -66,8 +122,8 @@ fn start(table: &Table, statement: &str, at: Option<usize>, sign: &Path) -> Chil
         .env(SIGN, sign)
         .stdout(Stdio::null())
         .stderr(Stdio::null());
-    if let Some(at) = at {
-        command.env(AT, at.to_string());
+    if let Some(point) = point {
+        command.env(AT, point.to_string());
     }
     command.spawn().unwrap()
 }
@@ -86,12 +142,11 @@ async fn has_signed(child: &mut Child, sign: &Path) -> bool {
     true
 }
 
-/// A process that runs the statement is killed right before its commit number `at / 2`, or right
-/// after it, if `at` is odd. False if it came to its end before that.
-async fn killed_at(table: &Table, statement: &str, at: usize) -> bool {
+/// A process that runs the statement is killed at that point. False if it came to its end before.
+async fn killed_at(table: &Table, statement: &str, point: Point) -> bool {
     let dir = TempDir::new().unwrap();
     let sign = dir.path().join("sign");
-    let mut child = start(table, statement, Some(at), &sign);
+    let mut child = start(table, statement, Some(point), &sign);
     let signed = has_signed(&mut child, &sign).await;
     child.kill().unwrap();
     child.wait().unwrap();
@@ -165,7 +220,7 @@ async fn shown(table: &Table, index: &str) -> String {
 }
 
 /// Each statement, with what SHOW INDEXES says of the index after so many of its commits.
-const STATEMENTS: [(&str, &str, &[&str]); 12] = [
+const STATEMENTS: [(&str, &str, &[&str]); 13] = [
     (
         "CREATE INDEX j ON t USING btree (id)",
         "j",
@@ -206,6 +261,8 @@ const STATEMENTS: [(&str, &str, &[&str]); 12] = [
         "i",
         &["refresh due, zonemap, v2", "ready, zonemap, v2"],
     ),
+    // Lance commits the numbers of new fragments first.
+    ("OPTIMIZE TABLE t", "i", &["refresh due, zonemap, v2"; 3]),
     ("DELETE FROM t WHERE id < 10", "i", &["refresh due, zonemap, v2"; 2]),
     ("UPDATE t SET cat = 'C' WHERE id < 10", "i", &["refresh due, zonemap, v2"; 2]),
     (
@@ -221,22 +278,27 @@ const STATEMENTS: [(&str, &str, &[&str]); 12] = [
 ];
 
 #[tokio::test]
-async fn between_any_two_commits() {
+async fn at_every_point() {
     for (statement, index, states) in STATEMENTS {
-        for at in 0..2 * (states.len() - 1) {
-            let context = format!("{statement}, killed at {at}");
+        let commits = states.len() - 1;
+        let builds = ["CREATE", "REFRESH", "OPTIMIZE"].iter().any(|it| statement.contains(it));
+        let mut points = vec![Point::Planned];
+        points.extend(builds.then_some(Point::Built));
+        points.extend((0..commits).flat_map(|at| [Point::Before(at), Point::After(at + 1)]));
+        for point in points {
+            let context = format!("{statement}, killed {point}");
             let table = table(false).await;
             let version = table.version().await;
-            assert!(killed_at(&table, statement, at).await, "{context}: not killed");
-            let committed = at.div_ceil(2);
-            assert_eq!(table.version().await, version + committed as u64, "{context}");
-            assert_eq!(shown(&table, index).await, states[committed], "{context}");
+            assert!(killed_at(&table, statement, point).await, "{context}: not killed");
+            let made = point.commits();
+            assert_eq!(table.version().await, version + made as u64, "{context}");
+            assert_eq!(shown(&table, index).await, states[made], "{context}");
             check(&table, &context).await;
             check_what_follows(&table, &context).await;
         }
         let table = table(false).await;
-        assert!(!killed_at(&table, statement, 2 * (states.len() - 1)).await, "{statement}");
-        assert_eq!(shown(&table, index).await, states[states.len() - 1], "{statement}");
+        assert!(!killed_at(&table, statement, Point::Before(commits)).await, "{statement}");
+        assert_eq!(shown(&table, index).await, states[commits], "{statement}");
     }
 }
 
@@ -244,7 +306,7 @@ async fn between_any_two_commits() {
 #[tokio::test]
 async fn an_index_that_was_dropped_stays_dropped() {
     let table = table(false).await;
-    assert!(killed_at(&table, "ALTER TABLE t REFRESH INDEX i", 0).await);
+    assert!(killed_at(&table, "ALTER TABLE t REFRESH INDEX i", Point::Before(0)).await);
     drop_index(&table, "i").await;
     table.sql("ALTER TABLE t REFRESH INDEXES").await;
     assert_eq!(shown(&table, "i").await, "dropped elsewhere, zonemap, v2");
@@ -262,27 +324,46 @@ const AT_RANDOM: [&str; 8] = [
     "INSERT OVERWRITE t SELECT * FROM t WHERE id % 3 > 0",
 ];
 
-/// Kills so many processes at random moments; prints how many died in their statement.
+/// How long the statement takes a process that nobody kills.
+async fn undisturbed(statement: &str) -> Duration {
+    let table = table(false).await;
+    let dir = TempDir::new().unwrap();
+    let sign = dir.path().join("sign");
+    let mut child = start(&table, statement, None, &sign);
+    assert!(has_signed(&mut child, &sign).await, "{statement}");
+    let begun = Instant::now();
+    child.wait().unwrap();
+    begun.elapsed()
+}
+
+/// Kills processes at random moments until so many have died in their statement.
 async fn at_random(kills: usize, seed: u64) {
     let mut random = StdRng::seed_from_u64(seed);
-    let mut died = 0;
-    for n in 0..kills {
-        let statement = AT_RANDOM[n % AT_RANDOM.len()];
-        let table = table(n % 2 == 1).await;
+    let mut longest = Vec::new();
+    for statement in AT_RANDOM {
+        longest.push(undisturbed(statement).await);
+    }
+    let (mut killed, mut died) = (0, 0);
+    while died < kills {
+        let at = killed % AT_RANDOM.len();
+        let statement = AT_RANDOM[at];
+        let table = table(killed % 2 == 1).await;
         let dir = TempDir::new().unwrap();
         let sign = dir.path().join("sign");
         let mut child = start(&table, statement, None, &sign);
         assert!(has_signed(&mut child, &sign).await, "{statement}");
-        let wait = Duration::from_micros(random.random_range(0..400_000));
+        let wait = longest[at].mul_f64(random.random());
         tokio::time::sleep(wait).await;
         died += usize::from(child.try_wait().unwrap().is_none());
+        killed += 1;
         child.kill().unwrap();
         child.wait().unwrap();
-        let context = format!("seed {seed}, kill {n}, {statement}, after {wait:?}");
+        let context = format!("seed {seed}, kill {killed}, {statement}, after {wait:?}");
         check(&table, &context).await;
         check_what_follows(&table, &context).await;
+        assert!(killed < 20 * kills, "{died} of {killed} processes died in their statement");
     }
-    eprintln!("{kills} processes killed, {died} of them in their statement; seed {seed}");
+    eprintln!("{killed} processes killed, {died} of them in their statement; seed {seed}");
 }
 
 #[tokio::test]
@@ -291,7 +372,7 @@ async fn at_random_moments() {
 }
 
 #[tokio::test]
-#[ignore = "kills 200 processes, which takes minutes"]
+#[ignore = "kills some 300 processes, which takes minutes"]
 async fn at_200_random_moments() {
     at_random(200, fresh_seed()).await;
 }

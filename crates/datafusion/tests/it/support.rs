@@ -111,7 +111,12 @@ impl Table {
 
     /// The same table in another session.
     pub async fn again(&self, config: SessionConfig) -> Self {
-        Self::register(self.uri.clone(), None, config).await
+        Self::at(&self.uri, config).await
+    }
+
+    /// A table that stays when this is dropped.
+    pub async fn at(uri: &str, config: SessionConfig) -> Self {
+        Self::register(uri.to_string(), None, config).await
     }
 
     async fn register(uri: String, dir: Option<TempDir>, config: SessionConfig) -> Self {

@@ -236,6 +236,8 @@ async fn history(seed: u64, steps: usize, keep: Option<&Path>) -> Counts {
         world.step(step.unwrap()).await;
     }
     if let Some(keep) = keep {
+        // Lance itself finds all rows only after that.
+        steps::follow_deferred(&mut world).await;
         world.keep(&keep.join(seed.to_string()));
     }
     world.counts

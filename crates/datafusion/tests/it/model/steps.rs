@@ -382,7 +382,7 @@ async fn compacted(world: &mut World, defer_index_remap: bool) -> &'static str {
 
 /// After a compaction with deferred remapping, another one would lose rows, Lance's own and ours,
 /// which is refused: a REFRESH comes first (docs/correctness.md).
-async fn follow_deferred(world: &mut World) {
+pub async fn follow_deferred(world: &mut World) {
     let dataset = world.table.open().await;
     let indexes = dataset.load_indices().await.unwrap();
     if indexes.iter().any(|index| index.name == FRAG_REUSE_INDEX_NAME) {
