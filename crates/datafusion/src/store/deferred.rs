@@ -1,59 +1,72 @@
-//! What a compaction has left that defers the remapping of indexes: Lance's fragment reuse index, by
+//! What compactions have left that defer the remapping of indexes: Lance's fragment reuse index, by
 //! which readers find the new addresses of rows.
 
-use lance::{Dataset, index::frag_reuse::load_frag_reuse_index_details};
+use std::sync::Arc;
+
+use lance::{
+    Dataset,
+    index::{DatasetIndexExt, frag_reuse::load_frag_reuse_index_details},
+};
 use lance_table::{format::IndexMetadata, system_index::frag_reuse::FRAG_REUSE_INDEX_NAME};
 use roaring::{MultiOps, RoaringBitmap};
 
 use super::{definition, indexes::is_system, types::storage::MovedRows};
 use crate::error::{Error, Result};
 
-/// The compactions, in no order.
-#[derive(Debug, Default)]
-pub(crate) struct Deferred(Vec<Compaction>);
+/// The deferred compactions that a version tells of, and the segments that it lists.
+#[derive(Debug)]
+pub(crate) struct Deferred {
+    compactions: Vec<Compaction>,
+    live: RoaringBitmap,
+    pub segments: Arc<Vec<IndexMetadata>>,
+}
 
 #[derive(Debug)]
 struct Compaction {
-    /// The version that it read.
-    read_version: u64,
-    made: RoaringBitmap,
+    /// The version that it was committed on. Segments built from it hold the rows' old addresses.
+    committed_on: u64,
+    old: RoaringBitmap,
+    new: RoaringBitmap,
 }
 
 impl Deferred {
-    /// Those that the indexes of the dataset tell of; reads at most one file.
-    pub(crate) async fn read(dataset: &Dataset, indexes: &[IndexMetadata]) -> Result<Self> {
+    /// Reads the fragment reuse index, if there is one.
+    pub(crate) async fn read(dataset: &Dataset) -> Result<Self> {
+        let failed = |error| Error::failed("reading the table's list of indexes", error);
+        let segments = dataset.load_indices().await.map_err(failed)?;
+        let live = dataset.fragment_bitmap().as_ref().clone();
         // In its next version, Lance tells itself which types can't be read by it.
         let is_it = |it: &&IndexMetadata| it.name == FRAG_REUSE_INDEX_NAME && it.index_version == 0;
-        let Some(reuse) = indexes.iter().find(is_it) else { return Ok(Self::default()) };
+        let Some(reuse) = segments.iter().find(is_it) else {
+            return Ok(Self { compactions: Vec::new(), live, segments });
+        };
         let details = load_frag_reuse_index_details(dataset, reuse).await;
         let details = details
             .map_err(|error| Error::failed("reading what a deferred compaction left", error))?;
         let compactions = details.versions.iter().map(|version| {
-            let groups = version.groups.iter();
-            let made = groups.flat_map(|group| &group.new_frags).map(|fragment| fragment.id as u32);
-            Compaction { read_version: version.dataset_version, made: made.collect() }
-        });
-        Ok(Self(compactions.collect()))
-    }
-
-    /// The name of an index with which queries miss rows. Lance takes them for covered all the same.
-    pub(crate) fn losing<'a>(
-        &self,
-        mut segments: impl Iterator<Item = &'a IndexMetadata>,
-    ) -> Option<&'a str> {
-        let losing = segments.find(|segment| {
-            let moved_rows = || definition::storage_of(segment).moved_rows();
-            match self.moved(segment) {
-                Moved::No => false,
-                Moved::Once => moved_rows() == MovedRows::Lost,
-                Moved::Again => moved_rows() != MovedRows::Found,
+            let old = version.groups.iter().flat_map(|group| &group.old_frags);
+            let new = version.groups.iter().flat_map(|group| &group.new_frags);
+            Compaction {
+                committed_on: version.dataset_version,
+                old: old.map(|fragment| fragment.id as u32).collect(),
+                new: new.map(|fragment| fragment.id as u32).collect(),
             }
         });
-        Some(losing?.name.as_str())
+        Ok(Self { compactions: compactions.collect(), live, segments })
     }
 
-    /// Whether queries miss rows of the segment, or will after another compaction of any kind.
-    pub(crate) fn will_lose_rows(&self, segment: &IndexMetadata) -> bool {
+    /// Whether queries with the segment miss rows. Lance takes them for covered all the same.
+    pub(crate) fn misses_rows(&self, segment: &IndexMetadata) -> bool {
+        let moved_rows = || definition::storage_of(segment).moved_rows();
+        match self.moved(segment) {
+            Moved::No => false,
+            Moved::Deferred => moved_rows() == MovedRows::Lost,
+            Moved::Again => moved_rows() != MovedRows::Found,
+        }
+    }
+
+    /// Whether queries with the segment miss rows, or will after a compaction that isn't deferred.
+    pub(crate) fn must_be_rebuilt(&self, segment: &IndexMetadata) -> bool {
         self.moved(segment) != Moved::No
             && definition::storage_of(segment).moved_rows() != MovedRows::Found
     }
@@ -62,23 +75,26 @@ impl Deferred {
         let Some(covered) = segment.fragment_bitmap.as_ref().filter(|_| !is_system(segment)) else {
             return Moved::No;
         };
-        let since = self.0.iter().filter(|it| it.read_version >= segment.dataset_version);
-        let made = since.map(|compaction| &compaction.made).union();
-        match (made.max(), covered.max()) {
-            // It can't have been built over fragments that are younger still.
-            (Some(made), Some(covered)) if covered > made => Moved::Again,
-            _ if !made.is_disjoint(covered) => Moved::Once,
+        let since =
+            || self.compactions.iter().filter(|it| it.committed_on >= segment.dataset_version);
+        let (old, new) = (since().map(|it| &it.old).union(), since().map(|it| &it.new).union());
+        // Where readers are sent, and rows are no more. What they were put into has higher numbers,
+        // and so has all that comes of that.
+        let abandoned = &new - &self.live - old;
+        match (abandoned.min(), covered.max()) {
+            (Some(abandoned), Some(covered)) if covered > abandoned => Moved::Again,
+            _ if !new.is_disjoint(covered) => Moved::Deferred,
             _ => Moved::No,
         }
     }
 }
 
-/// Whether compactions have moved rows of a segment since it was built.
+/// How compactions may have moved rows of a segment since it was built.
 #[derive(PartialEq, Eq)]
 enum Moved {
     No,
-    /// One that left it to readers to find them.
-    Once,
-    /// And another one after it.
+    /// So that readers find them.
+    Deferred,
+    /// By one that wasn't deferred, from where another one had sent the readers.
     Again,
 }

@@ -15,8 +15,8 @@ use crate::error::{Error, Result};
 /// The segments of each user index by name, each list in manifest order.
 #[derive(Debug, Default)]
 pub(crate) struct Indexes {
-    /// Indexes that this version of Lance can read. A segment that loses rows, or will after a
-    /// compaction, covers nothing.
+    /// Indexes that this version of Lance can read. A segment that must be rebuilt covers nothing,
+    /// whatever the manifest says: see [`Deferred`].
     pub readable: BTreeMap<String, Vec<IndexMetadata>>,
     /// Indexes with a segment of a type or version that this version of Lance can't read. They own
     /// their names all the same.
@@ -44,10 +44,10 @@ impl Indexes {
         let mut hidden = by_name(all.await.map_err(failed)?);
         let is_usable = |segment: &IndexMetadata| usable.iter().any(|u| u.uuid == segment.uuid);
         hidden.retain(|_, segments| !segments.iter().all(is_usable));
-        let deferred = Deferred::read(dataset, &usable).await?;
+        let deferred = Deferred::read(dataset).await?;
         let mut readable = by_name(usable.iter().cloned());
         for segment in readable.values_mut().flatten() {
-            if deferred.will_lose_rows(segment) {
+            if deferred.must_be_rebuilt(segment) {
                 segment.fragment_bitmap = Some(RoaringBitmap::new());
             }
         }

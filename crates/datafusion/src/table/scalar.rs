@@ -5,7 +5,7 @@ use datafusion::{
     error::Result,
     logical_expr::{Expr, ScalarUDF},
 };
-use lance::{Dataset, index::DatasetIndexExt};
+use lance::Dataset;
 use lance_datafusion::udf::{CONTAINS_TOKENS_UDF, json};
 use lance_table::format::IndexMetadata;
 use roaring::MultiOps;
@@ -73,7 +73,7 @@ pub(super) async fn index_is_wrong(filters: &[Expr], latest: &Dataset) -> Result
     }
     let asked = Asked::of(filters)?;
     Ok((!asked.tokens.is_empty() && loses_tokens(&asked.tokens, latest).await?)
-        || loses_rows_or_finds_nulls(asked.negated_contains, latest).await?)
+        || misses_rows_or_finds_nulls(asked.negated_contains, latest).await?)
 }
 
 /// Lance answers `contains_tokens` from a full-text index also where the index looks for no token
@@ -96,18 +96,18 @@ async fn loses_tokens(texts: &[String], latest: &Dataset) -> Result<bool> {
 }
 
 /// The name of a full-text index with which searches miss rows, see [`Deferred`].
-pub(super) async fn losing_search(latest: &Dataset) -> Result<Option<String>> {
-    let segments = latest.load_indices().await?;
-    let deferred = Deferred::read(latest, &segments).await?;
-    let searched = segments.iter().filter(|it| definition::storage_of(it).is_searched());
-    Ok(deferred.losing(searched).map(str::to_string))
+pub(super) async fn search_misses_rows(latest: &Dataset) -> Result<Option<String>> {
+    let deferred = Deferred::read(latest).await?;
+    let searched = |it: &&IndexMetadata| definition::storage_of(it).is_searched();
+    let mut searched = deferred.segments.iter().filter(searched);
+    Ok(searched.find(|segment| deferred.misses_rows(segment)).map(|segment| segment.name.clone()))
 }
 
 /// Queries miss rows after some compactions, see [`Deferred`]; with some types of indexes, they find
 /// nulls where a predicate is negated.
-async fn loses_rows_or_finds_nulls(negated: bool, latest: &Dataset) -> Result<bool> {
-    let segments = latest.load_indices().await?;
+async fn misses_rows_or_finds_nulls(negated: bool, latest: &Dataset) -> Result<bool> {
+    let deferred = Deferred::read(latest).await?;
     let finds_nulls = |segment| negated && definition::storage_of(segment).finds_nulls_if_negated();
-    let deferred = Deferred::read(latest, &segments).await?;
-    Ok(deferred.losing(segments.iter()).is_some() || segments.iter().any(finds_nulls))
+    let is_wrong = |segment| deferred.misses_rows(segment) || finds_nulls(segment);
+    Ok(deferred.segments.iter().any(is_wrong))
 }

@@ -170,7 +170,7 @@ impl TableProvider for SearchTable {
         check_unchanged(wanted.fields().iter().filter(|field| field.name() != SCORE_COL), &latest)?;
         let here = |error: Error| Error::in_function(NAME, error.into());
         let (query, covered) = self.resolve(&latest).await.map_err(here)?;
-        if let Some(index) = scalar::losing_search(&latest).await? {
+        if let Some(index) = scalar::search_misses_rows(&latest).await? {
             return Err(here(Error::invalid(format!(
                 "index '{index}' has lost rows by the compactions of another client; ALTER TABLE \
                  ... REFRESH INDEX builds it anew"

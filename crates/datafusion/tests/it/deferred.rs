@@ -92,6 +92,28 @@ async fn refresh_builds_anew_what_another_compaction_would_break() {
     }
 }
 
+/// Compactions of Lance's in any order, by their size and whether they are deferred.
+#[tokio::test]
+async fn no_row_is_missed_after_several() {
+    for (method, column, predicate, _) in METHODS {
+        for compactions in [
+            vec![(40, false)],
+            vec![(40, true), (1000, false)],
+            vec![(40, false), (1000, true)],
+            vec![(40, false), (1000, false)],
+            vec![(40, true), (1000, true)],
+        ] {
+            let table = deferred(method, column).await;
+            for (target_rows_per_fragment, defer_index_remap) in &compactions {
+                compact(&table, *target_rows_per_fragment, *defer_index_remap).await;
+                assert_eq!(table.same_rows(predicate).await, 61, "{method}, {compactions:?}");
+            }
+            table.sql("ALTER TABLE t REFRESH INDEXES").await;
+            assert_eq!(table.oracle("i", predicate).await, 61, "{method}, {compactions:?}");
+        }
+    }
+}
+
 #[tokio::test]
 async fn optimize_table_waits_for_a_refresh() {
     for (method, column, predicate, breaks) in METHODS {

@@ -183,6 +183,12 @@ impl Table {
         found.len()
     }
 
+    /// Whether an index finds rows for the predicate.
+    pub async fn is_answered_by_index(&self, predicate: &str) -> bool {
+        let plan = self.plan(&format!("SELECT id FROM t WHERE {predicate}")).await;
+        plan.contains("ScalarIndexQuery") || plan.contains("MaterializeIndex")
+    }
+
     async fn plan(&self, sql: &str) -> String {
         let plan = self.session.sql(sql).await.unwrap().create_physical_plan().await.unwrap();
         displayable(plan.as_ref()).indent(true).to_string()

@@ -176,19 +176,23 @@ impl Driver {
     async fn plan_anew(&mut self, done: &mut Vec<Done>) -> Result<()> {
         let latest = self.target.table().latest().await?;
         let now = Fragments::read(&latest).await?.states;
-        let (mut keep, mut drop) = (Vec::new(), Vec::new());
-        for done in done.drain(..) {
-            let holds = done.holds(&now, &latest).await?;
-            if holds { keep.push(done) } else { drop.push(done) }
+        let mut holds = Vec::new();
+        for done in done.iter() {
+            holds.push(done.holds(&now, &latest).await?);
         }
-        let kept = keep.iter().fold(RoaringBitmap::new(), |all, done| all | done.task.ids());
+        let kept = done.iter().zip(&holds).filter(|(_, holds)| **holds);
+        let kept = kept.fold(RoaringBitmap::new(), |all, (done, _)| all | done.task.ids());
         let mut compaction = compact::plan(&latest, &self.options, &kept).await?;
         if !kept.is_empty() && !compaction.is_beside(&self.compaction) {
-            drop.append(&mut keep);
+            holds.fill(false);
             compaction = compact::plan(&latest, &self.options, &RoaringBitmap::new()).await?;
         }
-        discard(&latest, &drop).await;
-        *done = keep;
+        // Not before: after an error above, all of them are discarded.
+        let mut gone = Vec::new();
+        for (done_before, holds) in std::mem::take(done).into_iter().zip(holds) {
+            if holds { &mut *done } else { &mut gone }.push(done_before);
+        }
+        discard(&latest, &gone).await;
         self.compaction = Arc::new(compaction);
         let (target, compaction) = (self.target.clone(), self.compaction.clone());
         self.work = Arc::new(CompactionWorkExec::new(target, compaction, self.executor.clone()));

@@ -4,10 +4,7 @@ use std::{
     sync::Arc,
 };
 
-use lance::{
-    dataset::optimize::{CompactionOptions, CompactionPlan as LancePlan, plan_compaction},
-    index::DatasetIndexExt,
-};
+use lance::dataset::optimize::{CompactionOptions, CompactionPlan as LancePlan, plan_compaction};
 use lance_index_plan::{
     compaction::{CompactionPlan, CompactionTask, FragmentState, KeptApart, kept_apart},
     coverage::format_ranges,
@@ -136,10 +133,8 @@ async fn check_bases(table: &TableVersion, tasks: &[CompactionTask]) -> Result<(
 
 /// Refuses to compact what an index has yet to be built anew for: it would lose rows.
 async fn check_deferred(table: &TableVersion) -> Result<()> {
-    let failed = |error| Error::failed("reading the table's list of indexes", error);
-    let segments = table.dataset.load_indices().await.map_err(failed)?;
-    let deferred = Deferred::read(&table.dataset, &segments).await?;
-    match segments.iter().find(|segment| deferred.will_lose_rows(segment)) {
+    let deferred = Deferred::read(&table.dataset).await?;
+    match deferred.segments.iter().find(|segment| deferred.must_be_rebuilt(segment)) {
         Some(segment) => Err(Error::invalid(format!(
             "index '{}' would lose rows: an earlier compaction has left it to readers to find those \
              that it moved, and Lance can't find them after another one; ALTER TABLE ... REFRESH \
