@@ -54,7 +54,7 @@ pub fn role() -> Role {
 /// Starts a store, and this program again as its client.
 pub fn start() -> Result<ExitCode> {
     let program = std::env::current_exe()?;
-    let (key, secret) = (Uuid::new_v4().to_string(), Uuid::new_v4().to_string());
+    let (key, secret) = (Uuid::new_v4().simple().to_string(), Uuid::new_v4().simple().to_string());
     let mut store = Command::new(&program)
         .env(VARIABLE, "store")
         .env(KEY, &key)

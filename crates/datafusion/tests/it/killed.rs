@@ -3,7 +3,7 @@
 
 use std::{
     collections::BTreeSet,
-    fmt,
+    fmt, fs,
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     sync::Arc,
@@ -13,6 +13,7 @@ use std::{
 use datafusion_lance_index::session::SessionContextExt;
 use futures::FutureExt;
 use lance::index::DatasetIndexExt;
+use lance_table::io::deletion::relative_deletion_file_path;
 use rand::{Rng, SeedableRng, rngs::StdRng};
 use tempfile::TempDir;
 
@@ -27,7 +28,8 @@ const TABLE: &str = "LANCE_INDEX_KILLED_TABLE";
 const STATEMENT: &str = "LANCE_INDEX_KILLED_STATEMENT";
 /// The [`Point`] at which the process waits to be killed.
 const AT: &str = "LANCE_INDEX_KILLED_AT";
-/// The file by which it says that it waits; that it has begun, if it isn't to wait.
+/// The file by which it says that it waits. If it isn't to wait: that it has begun; another one, by
+/// the name of [`ended`], that the statement has come to its end.
 const SIGN: &str = "LANCE_INDEX_KILLED_SIGN";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,12 +78,14 @@ impl Point {
 #[ignore = "the process that the other tests kill"]
 async fn victim() {
     let given = |name: &str| std::env::var(name).unwrap();
-    let (uri, statement, sign) = (given(TABLE), given(STATEMENT), PathBuf::from(given(SIGN)));
-    let sign = move || std::fs::write(&sign, "").unwrap();
+    let (uri, statement, file) = (given(TABLE), given(STATEMENT), PathBuf::from(given(SIGN)));
+    let end = ended(&file);
+    let sign = move || fs::write(&file, "").unwrap();
     let Ok(point) = std::env::var(AT) else {
         let session = scripted_at(&uri, |_| Does::Commit).await;
         sign();
-        return run(&session, &statement).await.unwrap();
+        run(&session, &statement).await.unwrap();
+        return fs::write(end, "").unwrap();
     };
     let point = Point::read(&point);
     let halt = move || {
@@ -111,6 +115,10 @@ async fn victim() {
             run(&scripted_at(&uri, script).await, &statement).await.unwrap();
         }
     }
+}
+
+fn ended(sign: &Path) -> PathBuf {
+    sign.with_extension("end")
 }
 
 fn start(table: &Table, statement: &str, point: Option<Point>, sign: &Path) -> Child {
@@ -179,35 +187,48 @@ async fn check(table: &Table, context: &str) {
     for predicate in PREDICATES {
         table.same_rows(predicate).await;
     }
-    let segments = table.open().await.load_indices().await.unwrap();
-    let names: BTreeSet<&str> = segments.iter().map(|segment| segment.name.as_str()).collect();
-    for name in names {
-        let mut covered = table.segments(name).await.concat();
-        let all = covered.len();
-        covered.sort();
-        covered.dedup();
-        assert_eq!(covered.len(), all, "{context}: segments of {name} overlap");
+    table.check_overlap(&context).await;
+}
+
+/// The files of indexes, rows and deletions that are there, and those that the manifest names.
+async fn files(table: &Table) -> (BTreeSet<String>, BTreeSet<String>) {
+    let there = ["_indices", "data", "_deletions"].into_iter().flat_map(|directory| {
+        let files = fs::read_dir(format!("{}/{directory}", table.uri)).into_iter().flatten();
+        files.map(move |file| {
+            format!("{directory}/{}", file.unwrap().file_name().into_string().unwrap())
+        })
+    });
+    let dataset = table.open().await;
+    let segments = dataset.load_indices().await.unwrap();
+    let mut named: BTreeSet<String> =
+        segments.iter().map(|segment| format!("_indices/{}", segment.uuid)).collect();
+    for fragment in dataset.fragments().iter() {
+        named.extend(fragment.files.iter().map(|file| format!("data/{}", file.path)));
+        let deletions = fragment.deletion_file.iter();
+        named.extend(deletions.map(|file| relative_deletion_file_path(fragment.id, file)));
     }
+    (there.collect(), named)
 }
 
-/// The index directories that are there, and those that the manifest names.
-async fn directories(table: &Table) -> (BTreeSet<String>, BTreeSet<String>) {
-    let there = std::fs::read_dir(format!("{}/_indices", table.uri)).unwrap();
-    let there = there.map(|entry| entry.unwrap().file_name().into_string().unwrap());
-    let segments = table.open().await.load_indices().await.unwrap();
-    (there.collect(), segments.iter().map(|segment| segment.uuid.to_string()).collect())
-}
-
-/// The next run finishes the work, and VACUUM takes what the killed one has left.
-async fn check_what_follows(table: &Table, context: &str) {
+/// The next run finishes the work, no index is lost, and VACUUM takes what the killed one has left.
+async fn check_what_follows(table: &Table, statement: &str, context: &str) {
     table.sql("ALTER TABLE t REFRESH INDEXES").await;
     let due = "SELECT count(*) FROM lance_indexes('t') WHERE state IN ('unbuilt', 'refresh due')";
     assert_eq!(table.number(due).await, 0, "{context}");
+    let kept: &[&str] = match statement.split(' ').next() {
+        Some("DROP") => &["c"],
+        // Of indexes that other clients made, it keeps none.
+        Some("INSERT") if statement.contains("OVERWRITE") => &["i"],
+        _ => &["c", "i"],
+    };
+    for index in kept {
+        assert!(table.is_covered(index).await, "{context}: {index} doesn't cover all rows");
+    }
     check(table, context).await;
     let vacuum = "VACUUM TABLE t WITH (older_than = '0 seconds', delete_unverified = true)";
     table.sql(vacuum).await;
-    let (there, named) = directories(table).await;
-    assert_eq!(there, named, "{context}: left-over directories");
+    let (there, named) = files(table).await;
+    assert_eq!(there, named, "{context}: left-over files");
     check(table, context).await;
 }
 
@@ -285,6 +306,11 @@ async fn at_every_point() {
         let mut points = vec![Point::Planned];
         points.extend(builds.then_some(Point::Built));
         points.extend((0..commits).flat_map(|at| [Point::Before(at), Point::After(at + 1)]));
+        let done = table(false).await;
+        let before = done.content().await;
+        assert!(!killed_at(&done, statement, Point::Before(commits)).await, "{statement}");
+        assert_eq!(shown(&done, index).await, states[commits], "{statement}");
+        let after = done.content().await;
         for point in points {
             let context = format!("{statement}, killed {point}");
             let table = table(false).await;
@@ -293,12 +319,12 @@ async fn at_every_point() {
             let made = point.commits();
             assert_eq!(table.version().await, version + made as u64, "{context}");
             assert_eq!(shown(&table, index).await, states[made], "{context}");
+            // Rows change with the last of the commits.
+            let rows = if made == commits { &after } else { &before };
+            assert_eq!(&table.content().await, rows, "{context}");
             check(&table, &context).await;
-            check_what_follows(&table, &context).await;
+            check_what_follows(&table, statement, &context).await;
         }
-        let table = table(false).await;
-        assert!(!killed_at(&table, statement, Point::Before(commits)).await, "{statement}");
-        assert_eq!(shown(&table, index).await, states[commits], "{statement}");
     }
 }
 
@@ -324,43 +350,45 @@ const AT_RANDOM: [&str; 8] = [
     "INSERT OVERWRITE t SELECT * FROM t WHERE id % 3 > 0",
 ];
 
-/// How long the statement takes a process that nobody kills.
-async fn undisturbed(statement: &str) -> Duration {
+/// How long the statement takes a process that nobody kills, and the rows before and after it.
+async fn undisturbed(statement: &str) -> (Duration, [Vec<String>; 2]) {
     let table = table(false).await;
+    let before = table.content().await;
     let dir = TempDir::new().unwrap();
     let sign = dir.path().join("sign");
     let mut child = start(&table, statement, None, &sign);
     assert!(has_signed(&mut child, &sign).await, "{statement}");
     let begun = Instant::now();
-    child.wait().unwrap();
-    begun.elapsed()
+    assert!(child.wait().unwrap().success(), "{statement}");
+    (begun.elapsed(), [before, table.content().await])
 }
 
 /// Kills processes at random moments until so many have died in their statement.
 async fn at_random(kills: usize, seed: u64) {
+    eprintln!("seed {seed}");
     let mut random = StdRng::seed_from_u64(seed);
-    let mut longest = Vec::new();
+    let mut all = Vec::new();
     for statement in AT_RANDOM {
-        longest.push(undisturbed(statement).await);
+        all.push((statement, undisturbed(statement).await));
     }
     let (mut killed, mut died) = (0, 0);
     while died < kills {
-        let at = killed % AT_RANDOM.len();
-        let statement = AT_RANDOM[at];
+        let (statement, (longest, rows)) = &all[killed % all.len()];
         let table = table(killed % 2 == 1).await;
         let dir = TempDir::new().unwrap();
         let sign = dir.path().join("sign");
         let mut child = start(&table, statement, None, &sign);
         assert!(has_signed(&mut child, &sign).await, "{statement}");
-        let wait = longest[at].mul_f64(random.random());
+        let wait = longest.mul_f64(random.random());
         tokio::time::sleep(wait).await;
-        died += usize::from(child.try_wait().unwrap().is_none());
-        killed += 1;
         child.kill().unwrap();
         child.wait().unwrap();
+        died += usize::from(!ended(&sign).exists());
+        killed += 1;
         let context = format!("seed {seed}, kill {killed}, {statement}, after {wait:?}");
+        assert!(rows.contains(&table.content().await), "{context}: neither before nor after");
         check(&table, &context).await;
-        check_what_follows(&table, &context).await;
+        check_what_follows(&table, statement, &context).await;
         assert!(killed < 20 * kills, "{died} of {killed} processes died in their statement");
     }
     eprintln!("{killed} processes killed, {died} of them in their statement; seed {seed}");

@@ -1,6 +1,11 @@
 //! Tables, sessions, and the oracle: rows found with the index are the rows a full scan finds.
 
-use std::{collections::HashMap, path::Path, sync::Arc};
+use std::{
+    collections::{BTreeSet, HashMap},
+    fmt,
+    path::Path,
+    sync::Arc,
+};
 
 use arrow::{
     array::{
@@ -28,6 +33,7 @@ use lance::{
         UpdateBuilder, WriteMode, WriteParams,
         optimize::{CompactionOptions, compact_files},
     },
+    index::DatasetIndexExt,
 };
 use tempfile::TempDir;
 
@@ -240,24 +246,46 @@ impl Table {
         compact_files(&mut self.open().await, CompactionOptions::default(), None).await.unwrap();
     }
 
+    /// All rows, each printed, in order of their text.
+    pub async fn content(&self) -> Vec<String> {
+        self.rows("SELECT * FROM scan").await
+    }
+
+    /// Checks that no two segments of an index cover the same fragment.
+    pub async fn check_overlap(&self, context: &dyn fmt::Display) {
+        let dataset = self.open().await;
+        let segments = DatasetIndexExt::load_indices(&dataset).await.unwrap();
+        let mut covered = BTreeSet::new();
+        for segment in segments.iter() {
+            for fragment in segment.fragment_bitmap.iter().flatten() {
+                let is_new = covered.insert((&segment.name, fragment));
+                assert!(is_new, "{fragment} is covered twice by {}: {context}", segment.name);
+            }
+        }
+    }
+
+    /// Whether segments of the index cover all rows.
+    pub async fn is_covered(&self, index: &str) -> bool {
+        let covered: BTreeSet<u32> = self.segments(index).await.concat().into_iter().collect();
+        self.open().await.fragment_bitmap().iter().all(|fragment| covered.contains(&fragment))
+    }
+
     /// The segments of the index, in manifest order.
     pub async fn uuids(&self, index: &str) -> Vec<String> {
-        let indexes =
-            lance::index::DatasetIndexExt::load_indices(&self.open().await).await.unwrap();
+        let indexes = DatasetIndexExt::load_indices(&self.open().await).await.unwrap();
         let segments = indexes.iter().filter(|segment| segment.name == index);
         segments.map(|segment| segment.uuid.to_string()).collect()
     }
 
     /// The fragments of each segment of the index, in order of the first.
     pub async fn segments(&self, index: &str) -> Vec<Vec<u32>> {
-        let mut segments: Vec<Vec<u32>> =
-            lance::index::DatasetIndexExt::load_indices(&self.open().await)
-                .await
-                .unwrap()
-                .iter()
-                .filter(|segment| segment.name == index)
-                .map(|segment| segment.fragment_bitmap.iter().flatten().collect())
-                .collect();
+        let mut segments: Vec<Vec<u32>> = DatasetIndexExt::load_indices(&self.open().await)
+            .await
+            .unwrap()
+            .iter()
+            .filter(|segment| segment.name == index)
+            .map(|segment| segment.fragment_bitmap.iter().flatten().collect())
+            .collect();
         segments.sort();
         segments
     }

@@ -5,7 +5,6 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    fmt::Write as _,
     fs::File,
     path::{Path, PathBuf},
     time::{Duration, Instant},
@@ -41,6 +40,15 @@ struct World {
     /// What was done, to be repeated.
     history: Vec<String>,
     counts: Counts,
+}
+
+/// A failure, of whatever kind, tells the history.
+impl Drop for World {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("stable row ids: {}\n{}", self.stable_row_ids, self.history.join("\n"));
+        }
+    }
 }
 
 /// How often each step was taken, by what came of it.
@@ -104,16 +112,8 @@ impl World {
     /// Runs a statement that can't fail.
     async fn must(&mut self, statement: &str) {
         if let Err(error) = self.sql(statement).await {
-            panic!("{statement}: {error}\n{}", self.told());
+            panic!("{statement}: {error}");
         }
-    }
-
-    fn told(&self) -> String {
-        let mut told = format!("stable row ids: {}", self.stable_row_ids);
-        for step in &self.history {
-            write!(told, "\n{step}").unwrap();
-        }
-        told
     }
 
     /// Leaves the table, and the rows that it should have, in that directory.
@@ -150,7 +150,7 @@ impl World {
             let effective = segment.effective_fragment_bitmap(&live).unwrap_or_default();
             for fragment in effective {
                 let is_new = covered.insert(fragment);
-                assert!(is_new, "{fragment} is covered twice by {}\n{}", segment.name, self.told());
+                assert!(is_new, "{fragment} is covered twice by {}", segment.name);
             }
         }
         coverage
@@ -188,13 +188,12 @@ impl World {
                 let replaced = last.contains("REPLACE") && last.contains(name);
                 assert!(
                     lost.is_none() || self.dropped.contains(name) || replaced,
-                    "{name} doesn't cover {lost:?} any more\n{}",
-                    self.told()
+                    "{name} doesn't cover {lost:?} any more"
                 );
             }
         }
         for name in &self.dropped {
-            assert!(!after.contains_key(name), "{name} is back\n{}", self.told());
+            assert!(!after.contains_key(name), "{name} is back");
         }
     }
 
@@ -204,7 +203,7 @@ impl World {
         let expected = pretty_format_batches(&[batch(&self.rows)]).unwrap().to_string();
         // Of no rows, neither has columns.
         if !self.rows.is_empty() || found.lines().count() > 4 {
-            assert_eq!(found, expected, "\n{}", self.told());
+            assert_eq!(found, expected);
         }
     }
 
@@ -214,7 +213,7 @@ impl World {
             pretty_format_batches(&self.table.sql(&ids).await).unwrap().to_string()
         };
         let (found, truth) = (ids("t").await, ids("scan").await);
-        assert_eq!(found, truth, "{predicate}: with the index, without\n{}", self.told());
+        assert_eq!(found, truth, "{predicate}: with the index, without");
     }
 
     /// A full-text search finds the rows with the word, if there is an index that finds all.
@@ -227,14 +226,14 @@ impl World {
                 let error = error.strip_backtrace();
                 let known = ["has no fts index", "has lost rows"];
                 let is_known = known.iter().any(|known| error.contains(known));
-                assert!(is_known, "{search}: {error}\n{}", self.told());
+                assert!(is_known, "{search}: {error}");
                 return self.count("search refused");
             }
         };
         let has = |of: &rows::Value| of.is_some_and(|of| of == value || (of + 5) % VALUES == value);
         let truth = self.rows.iter().filter(|(_, values)| has(&values[6])).map(|(id, _)| *id);
         let found = found.iter().flat_map(|rows| rows["id"].as_primitive::<Int64Type>().values());
-        assert!(found.copied().eq(truth), "{search}\n{}", self.told());
+        assert!(found.copied().eq(truth), "{search}");
         self.count("search done");
     }
 }
@@ -258,7 +257,7 @@ async fn history(seed: u64, steps: usize, keep: Option<&Path>) -> Counts {
         steps::follow_deferred(&mut world).await;
         world.keep(&keep.join(seed.to_string()));
     }
-    world.counts
+    std::mem::take(&mut world.counts)
 }
 
 fn answered_by(method: &str) -> String {

@@ -126,7 +126,7 @@ async fn one(world: &mut World) -> Option<String> {
 async fn drop(world: &mut World) -> &'static str {
     let Some(name) = one(world).await else { return "without an index" };
     world.must(&format!("DROP INDEX {name} ON t")).await;
-    assert!(!world.indexes().await.contains(&name), "{name} is there\n{}", world.told());
+    assert!(!world.indexes().await.contains(&name), "{name} is there");
     world.dropped.insert(name);
     "done"
 }
@@ -135,7 +135,7 @@ async fn refresh(world: &mut World) -> &'static str {
     world.must("ALTER TABLE t REFRESH INDEXES").await;
     let version = world.table.version().await;
     world.must("ALTER TABLE t REFRESH INDEXES").await;
-    assert_eq!(world.table.version().await, version, "work is left\n{}", world.told());
+    assert_eq!(world.table.version().await, version, "work is left");
     "done"
 }
 
@@ -168,10 +168,10 @@ async fn optimize(world: &mut World) -> &'static str {
         Ok(()) => "done",
         Err(error) if options.contains("num_indices") => {
             let known = ["has no segments", "can't be left to Lance"];
-            assert!(known.iter().any(|known| error.contains(known)), "{error}\n{}", world.told());
+            assert!(known.iter().any(|known| error.contains(known)), "{error}");
             "refused"
         }
-        Err(error) => panic!("{error}\n{}", world.told()),
+        Err(error) => panic!("{error}"),
     }
 }
 
@@ -219,11 +219,11 @@ async fn at_once(world: &mut World) -> &'static str {
         } else {
             "there is no index"
         };
-        assert!(error.contains(known), "{statement}: {error}\n{}", world.told());
+        assert!(error.contains(known), "{statement}: {error}");
     }
     // Those that conflict do so with one that is done.
     let all_gave_way = gave_way == statements.len() && came != "done";
-    assert!(!all_gave_way, "none of them is done\n{}", world.told());
+    assert!(!all_gave_way, "none of them is done");
     if !world.table.segments(&name_of(1)).await.is_empty() {
         world.dropped.remove(&name_of(1));
     }
