@@ -27,7 +27,8 @@ pub(crate) struct Indexes {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct SegmentFile {
     pub uuid: Uuid,
-    /// The fragments that the manifest says it covers, dead ones included.
+    /// The fragments that the manifest says it covers, dead ones included; none, if it must be
+    /// rebuilt.
     pub declared: RoaringBitmap,
     /// `None` if the manifest doesn't know it.
     pub bytes: Option<u64>,

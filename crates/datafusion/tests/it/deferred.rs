@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
-use datafusion_lance_index::session::SessionContextExt;
 use futures::FutureExt;
 use lance::dataset::optimize::{CompactionOptions, compact_files};
 
 use crate::{
-    scripted::{Does, run, scripted},
+    scripted::{Does, run, run_after, scripted},
     support::{Table, letters},
 };
 
@@ -154,10 +153,7 @@ async fn one_beside_optimize_table() {
             let other = table.clone();
             let act = async move { compact_but(&other, &[0, 1], 1000, true).await };
             let ran = if is_planned {
-                let session = scripted(&table, |_| Does::Commit).await;
-                let planned = session.lance_sql(OPTIMIZE).await.unwrap();
-                act.await;
-                planned.collect().await.map(drop).map_err(|error| error.strip_backtrace())
+                run_after(&scripted(&table, |_| Does::Commit).await, OPTIMIZE, act).await
             } else {
                 let act = std::sync::Mutex::new(Some(act));
                 let script = move |_| match act.lock().unwrap().take() {

@@ -17,7 +17,7 @@ use crate::{
     catalog::{create, drop_index, state},
     deferred::compact,
     races::race,
-    scripted::{Does, run, scripted},
+    scripted::{Does, run, run_after, scripted},
     support::{Table, config, fresh_seed, half_and_half, letters},
 };
 
@@ -249,14 +249,7 @@ impl Case {
             }
         };
         match self.point {
-            Point::Planned => {
-                let session = scripted(table, |_| Does::Commit).await;
-                use datafusion_lance_index::session::SessionContextExt;
-                let planned = session.lance_sql(sql).await;
-                let planned = planned.map_err(|error| error.strip_backtrace())?;
-                act().await;
-                planned.collect().await.map(drop).map_err(|error| error.strip_backtrace())
-            }
+            Point::Planned => run_after(&scripted(table, |_| Does::Commit).await, sql, act()).await,
             Point::Built => race(table, sql, move |_| act()).await.map(drop),
             Point::Publishing | Point::Announced => {
                 let at = usize::from(self.point == Point::Announced);

@@ -10,7 +10,6 @@ use std::{
     time::{Duration, Instant},
 };
 
-use datafusion_lance_index::session::SessionContextExt;
 use futures::FutureExt;
 use lance::index::DatasetIndexExt;
 use lance_table::io::deletion::relative_deletion_file_path;
@@ -20,7 +19,7 @@ use tempfile::TempDir;
 use crate::{
     catalog::{drop_index, listed},
     races::race,
-    scripted::{Does, run, scripted_at},
+    scripted::{Does, run, run_after, scripted_at},
     support::{Table, config, fresh_seed, half_and_half, letters},
 };
 
@@ -95,8 +94,7 @@ async fn victim() {
     match point {
         Point::Planned => {
             let session = scripted_at(&uri, |_| Does::Commit).await;
-            let _planned = session.lance_sql(&statement).await.unwrap();
-            halt().await;
+            run_after(&session, &statement, halt()).await.unwrap();
         }
         Point::Built => {
             let table = Arc::new(Table::at(&uri, config()).await);

@@ -105,6 +105,16 @@ pub async fn scripted_at(
 }
 
 pub async fn run(session: &SessionContext, sql: &str) -> Result<(), String> {
-    let frame = session.lance_sql(sql).await.map_err(|error| error.strip_backtrace())?;
-    frame.collect().await.map(|_| ()).map_err(|error| error.strip_backtrace())
+    run_after(session, sql, async {}).await
+}
+
+/// Plans the statement, lets another client act, then executes it.
+pub async fn run_after(
+    session: &SessionContext,
+    sql: &str,
+    act: impl Future<Output = ()>,
+) -> Result<(), String> {
+    let planned = session.lance_sql(sql).await.map_err(|error| error.strip_backtrace())?;
+    act.await;
+    planned.collect().await.map(drop).map_err(|error| error.strip_backtrace())
 }
