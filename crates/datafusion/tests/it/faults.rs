@@ -1,7 +1,10 @@
 //! Statements over a store that fails, is slow, and breaks reads off, at random.
 
 use std::{
-    sync::{Arc, Mutex},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Duration,
 };
 
@@ -20,6 +23,8 @@ use crate::{
 #[derive(Debug)]
 struct Faults {
     random: Mutex<StdRng>,
+    /// Not before the table is open.
+    has_begun: AtomicBool,
     rate: u32,
     injected: Mutex<usize>,
 }
@@ -27,7 +32,8 @@ struct Faults {
 impl Faults {
     fn strikes(&self, operation: Operation, path: &Path) -> bool {
         let commits = operation == Operation::Put && path.as_ref().contains("_versions");
-        let strikes = !commits && self.random.lock().unwrap().random_ratio(1, self.rate);
+        let begun = self.has_begun.load(Ordering::SeqCst);
+        let strikes = begun && !commits && self.random.lock().unwrap().random_ratio(1, self.rate);
         *self.injected.lock().unwrap() += usize::from(strikes);
         strikes
     }
@@ -105,7 +111,8 @@ async fn statements(method: usize, rate: u32, seed: u64, counts: &mut Counts) {
     let twin = table(method, column, stable_row_ids).await;
     let table = table(method, column, stable_row_ids).await;
     let (random, injected) = (Mutex::new(StdRng::seed_from_u64(seed)), Mutex::new(0));
-    let faults = Arc::new(Faults { random, rate, injected });
+    let has_begun = AtomicBool::new(false);
+    let faults = Arc::new(Faults { random, has_begun, rate, injected });
     for (statement, covers) in STATEMENTS {
         let context = format!("{statement} ({method}), seed {seed}, 1 in {rate}");
         let before = twin.content().await;
@@ -114,7 +121,9 @@ async fn statements(method: usize, rate: u32, seed: u64, counts: &mut Counts) {
         let session = watched(&table, faults.clone()).await;
         let injected = || *faults.injected.lock().unwrap();
         let already = injected();
+        faults.has_begun.store(true, Ordering::SeqCst);
         let ran = run(&session, statement).await;
+        faults.has_begun.store(false, Ordering::SeqCst);
         let content = table.content().await;
         match ran {
             Ok(()) => {
