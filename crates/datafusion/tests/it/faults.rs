@@ -15,7 +15,7 @@ use rand::{Rng, SeedableRng, rngs::StdRng};
 use crate::{
     scripted::run,
     store::{Operation, Watch, broken, watched},
-    support::{Table, fresh_seed, half_and_half, letters},
+    support::{Table, answering, fresh_seed, half_and_half, letters},
 };
 
 /// Fails one in `rate` operations, and is slow in as many; never at the PUT of a manifest, which is
@@ -93,7 +93,8 @@ const STATEMENTS: [(&str, Option<&str>); 10] = [
 
 async fn table(method: &str, column: &str, stable_row_ids: bool) -> Table {
     let table = Table::new(&[half_and_half()], stable_row_ids).await;
-    table.sql(&format!("CREATE INDEX i ON t USING {method} ({column})")).await;
+    let with = answering(method);
+    table.sql(&format!("CREATE INDEX i ON t USING {method} ({column}){with}")).await;
     for at in 0..3 {
         table.append(letters(100 + 10 * at..110 + 10 * at, |_| "C")).await;
         if at == 1 {

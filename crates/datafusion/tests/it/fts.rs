@@ -254,7 +254,7 @@ async fn contains_tokens_by_the_index() {
             ("the Common", count(|_| true)),
         ] {
             let predicate = format!("contains_tokens(txt, '{text}')");
-            assert_eq!(table.oracle("@i(Inverted)", &predicate).await, rows, "{text}, '{stage}'");
+            assert_eq!(table.oracle("i", &predicate).await, rows, "{text}, '{stage}'");
         }
         // The index has no token to look for: a scan finds them.
         for (text, rows) in

@@ -18,7 +18,7 @@ use crate::{
     deferred::compact,
     races::race,
     scripted::{Does, run, run_after, scripted},
-    support::{Table, config, fresh_seed, half_and_half, letters},
+    support::{Table, answering, config, fresh_seed, half_and_half, letters},
 };
 
 /// Where the other client comes in.
@@ -38,8 +38,8 @@ enum Point {
 const POINTS: [Point; 4] = [Point::Planned, Point::Built, Point::Publishing, Point::Announced];
 
 const STATEMENTS: [&str; 6] = [
-    "CREATE INDEX j ON t USING {method} ({column})",
-    "CREATE OR REPLACE INDEX i ON t USING {method} ({column})",
+    "CREATE INDEX j ON t USING {method} ({column}){with}",
+    "CREATE OR REPLACE INDEX i ON t USING {method} ({column}){with}",
     "ALTER TABLE t REFRESH INDEX i WITH (num_segments = 2)",
     "ALTER TABLE t OPTIMIZE INDEX i WITH (target_rows_per_segment = 1000, merge_factor = 2)",
     "DROP INDEX i ON t",
@@ -134,7 +134,8 @@ impl fmt::Display for Case {
 impl Case {
     fn sql(&self) -> String {
         let (method, column, _) = METHODS[self.method];
-        self.statement.replace("{method}", method).replace("{column}", column)
+        let statement = self.statement.replace("{with}", answering(method));
+        statement.replace("{method}", method).replace("{column}", column)
     }
 
     fn continues(&self) -> bool {
@@ -160,7 +161,8 @@ impl Case {
             true => ("zonemap", "note"),
             false => (method, column),
         };
-        table.sql(&format!("CREATE INDEX i ON t USING {method} ({column})")).await;
+        let with = answering(method);
+        table.sql(&format!("CREATE INDEX i ON t USING {method} ({column}){with}")).await;
         for at in 1..5 {
             if at == 3 {
                 table.sql("ALTER TABLE t REFRESH INDEXES").await;
@@ -188,6 +190,10 @@ impl Case {
             "fm" => IndexType::Fm,
             _ => IndexType::ZoneMap,
         };
+        let parameters = match method {
+            "fts" => "{\"stem\": false, \"max_token_length\": null}",
+            _ => "{}",
+        };
         match self.act {
             Act::Append => table.append(letters(300..310, |_| "A")).await,
             Act::Delete => table.delete("id % 4 = 1").await,
@@ -199,7 +205,7 @@ impl Case {
             Act::Drop => drop(dropped(table).await),
             Act::DropAndMakeAgain => {
                 if dropped(table).await {
-                    create(table, "i", column, index_type, "{}").await;
+                    create(table, "i", column, index_type, parameters).await;
                 }
             }
             Act::DropAndMakeAnother => {
@@ -394,7 +400,7 @@ async fn cases(first: usize, share: usize) -> usize {
                 let stable_row_ids =
                     act != Act::CompactDeferred && (number + round / METHODS.len()) % 2 == 1;
                 let is_none = match point {
-                    Point::Announced => statement.contains(" WITH ("),
+                    Point::Announced => statement.contains(" INDEX i WITH ("),
                     Point::Built => statement.starts_with("DROP"),
                     Point::Planned | Point::Publishing => false,
                 };
