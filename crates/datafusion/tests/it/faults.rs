@@ -74,7 +74,7 @@ struct Counts {
     injected: usize,
 }
 
-/// Statements, with the index that covers all rows after each; none, if it is dropped.
+/// Statements, with the index that covers all rows after each, if one is to.
 const STATEMENTS: [(&str, Option<&str>); 10] = [
     ("ALTER TABLE t REFRESH INDEX i", Some("i")),
     (
